@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "sluice",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Sluice", targets: ["Sluice"]),
+        .library(name: "SluiceFoundation", targets: ["SluiceFoundation"]),
+        .library(name: "SluiceCurl", targets: ["SluiceCurl"]),
+        .executable(name: "sluice", targets: ["SluiceTool"]),
+        .executable(name: "sluice-bench", targets: ["SluiceBench"]),
+    ],
+    targets: [
+        .target(name: "CSluiceShims"),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
+        .target(name: "Sluice", dependencies: ["CSluiceShims"]),
+        .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
+        .executableTarget(name: "SluiceTool", dependencies: ["Sluice", "SluiceCurl", "CSluiceShims"]),
+        .executableTarget(
+            name: "SluiceBench",
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims"],
+            path: "Benchmarks/SluiceBench"
+        ),
+        .target(
+            name: "SluiceTestSupport",
+            dependencies: ["Sluice", "CSluiceShims"],
+            path: "Tests/SluiceTestSupport"
+        ),
+        .testTarget(name: "SluiceTests", dependencies: ["Sluice", "SluiceTestSupport"]),
+        .testTarget(
+            name: "SluiceFoundationTests",
+            dependencies: ["SluiceFoundation", "SluiceTestSupport"]
+        ),
+        .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTestSupport"]),
+        .testTarget(name: "SluiceToolTests", dependencies: ["SluiceTool", "SluiceTestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One set of rules for every target. Warnings become errors on the command line of `make`, not here,
+// so that a newer compiler's new warnings do not break those who depend on the package.
+for target in package.targets where target.type != .system && target.name != "CSluiceShims" {
+    target.swiftSettings = [
+        .strictMemorySafety(),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+    ]
+}
