@@ -1,0 +1,38 @@
+// The few libc calls and macros that Swift's Glibc overlay does not import.
+#ifndef SLUICE_SHIMS_H
+#define SLUICE_SHIMS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __linux__
+
+// copy_file_range(2): bytes from one file to another inside the kernel.
+ssize_t sluice_copy_file_range(int in, int64_t *in_offset, int out, size_t count);
+
+// splice(2) with SPLICE_F_MOVE | SPLICE_F_MORE; `in_offset` may be NULL (pipes have none).
+ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count);
+
+// sendfile(2) with a 64-bit offset.
+ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count);
+
+// eventfd(2), close-on-exec.
+int sluice_eventfd(void);
+
+// Whether the descriptor is on a file system that makes up its files as they are read (procfs, sysfs,
+// tracefs, ...), so that their sizes say nothing: 1, 0, or -1 with errno.
+int sluice_is_synthetic_file(int descriptor);
+
+#endif
+
+// Names the calling thread for debuggers and `top -H`; longer names are cut.
+void sluice_set_thread_name(const char *name);
+
+// 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
+int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
+
+// The nanoseconds of a file's times, which have other names on each system.
+struct stat;
+int64_t sluice_mtime_nanoseconds(const struct stat *status);
+
+#endif

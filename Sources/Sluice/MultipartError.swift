@@ -1,0 +1,170 @@
+/// What went wrong while a multipart body was described, read or written.
+///
+/// ``code`` is for programs, ``description`` is for people: it names the part, the path and the system's own error
+/// where there is one, and says what to do. An error that a source of yours throws is kept in ``underlyingError``.
+public struct MultipartError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of error; a later version may have more of them.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name, as in `fileShrank`.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// A boundary is not 1 to 70 characters of RFC 2046's `bchars`, or ends in a space.
+        public static let invalidBoundary = Code("invalidBoundary")
+        /// A nested form's boundary begins with an outer one's, or a part's content holds the delimiter.
+        public static let boundaryConflict = Code("boundaryConflict")
+        /// A field name or filename that no header can hold (NUL, unless the form is `.html`).
+        public static let invalidName = Code("invalidName")
+        /// A header that is not a token, holds CR, LF or NUL, occurs twice, or is the engine's own to write.
+        public static let invalidHeader = Code("invalidHeader")
+        /// A media type that is not `type/subtype` with well-formed parameters (RFC 2045 section 5.1).
+        public static let invalidMediaType = Code("invalidMediaType")
+        /// A multipart subtype that is not a token, or a part that the subtype does not allow.
+        public static let invalidForm = Code("invalidForm")
+        /// A part is a directory, or another thing that has no bytes to read.
+        public static let notReadable = Code("notReadable")
+        /// A file could not be opened.
+        public static let openFailed = Code("openFailed")
+        /// Reading failed.
+        public static let readFailed = Code("readFailed")
+        /// Writing to the target descriptor failed.
+        public static let writeFailed = Code("writeFailed")
+        /// The target's reader is gone (EPIPE, ECONNRESET).
+        public static let connectionClosed = Code("connectionClosed")
+        /// A file ends before the length it had when the body was made.
+        public static let fileShrank = Code("fileShrank")
+        /// A file is another one, or was modified, since the body was made.
+        public static let fileChanged = Code("fileChanged")
+        /// A source gave fewer or more bytes than the length it declared.
+        public static let lengthMismatch = Code("lengthMismatch")
+        /// A source that can be read once is asked for a second time, or for a later offset.
+        public static let notReplayable = Code("notReplayable")
+        /// An offset or range that does not lie within the body, file or source.
+        public static let invalidRange = Code("invalidRange")
+        /// The length must be known for what was asked, and is not.
+        public static let unknownLength = Code("unknownLength")
+        /// A generator, async sequence or source of the caller's threw; see ``MultipartError/underlyingError``.
+        public static let sourceFailed = Code("sourceFailed")
+        /// More bytes than the limit that the caller set.
+        public static let limitExceeded = Code("limitExceeded")
+        /// Forms are nested too deeply.
+        public static let nestingTooDeep = Code("nestingTooDeep")
+        /// The task or reader was cancelled.
+        public static let cancelled = Code("cancelled")
+        /// The system has no thread, memory or descriptor to give.
+        public static let resourcesExhausted = Code("resourcesExhausted")
+    }
+
+    /// Which part of a form an error or a progress report is about.
+    public struct PartLabel: Hashable, Sendable, CustomStringConvertible {
+        /// The part's place in its form, from 0.
+        public let index: Int
+        /// The part's name, where it has one.
+        public let name: String?
+        /// The places and names of the nested forms' parts around it, outermost first; empty for most parts.
+        public let enclosing: [String]
+
+        /// Makes a label.
+        ///
+        /// - Parameters:
+        ///   - index: The part's place in its form, from 0.
+        ///   - name: The part's name, where it has one.
+        ///   - enclosing: The descriptions of the parts around it, outermost first.
+        public init(index: Int, name: String?, enclosing: [String] = []) {
+            self.index = index
+            self.name = name
+            self.enclosing = enclosing
+        }
+
+        /// The name in quotes, or the index where there is none: `"photo"`, `#3`, `"album" > #0`.
+        public var description: String {
+            (enclosing + [name.map { "\"\(printable($0))\"" } ?? "#\(index)"]).joined(separator: " > ")
+        }
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The part it is about, where it is about one.
+    public internal(set) var part: PartLabel?
+    /// The path of the file it is about, where it is about one.
+    public let path: String?
+    /// The system's error number (`errno`), where a system call failed.
+    public let errno: Int32?
+    /// What happened, and what to do about it, in a sentence.
+    public let reason: String
+    /// What a source of the caller's threw, for ``Code/sourceFailed``.
+    public let underlyingError: (any Error)?
+
+    /// Makes an error, for sources of one's own.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - reason: What happened, and what to do about it.
+    ///   - part: The part; the engine fills it in for errors that a source throws.
+    ///   - path: The file, where it is about one.
+    ///   - errno: The system's error number, where a system call failed.
+    ///   - underlyingError: The error behind this one.
+    public init(
+        _ code: Code,
+        _ reason: String,
+        part: PartLabel? = nil,
+        path: String? = nil,
+        errno: Int32? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.part = part
+        self.path = path
+        self.errno = errno
+        self.underlyingError = underlyingError
+    }
+
+    /// The error in a line: the part, the path, what happened, and the system's words for the error number.
+    public var description: String {
+        var text = ""
+        if let part { text += "part \(part): " }
+        if let path { text += "\(printable(path)): " }
+        text += reason
+        if let errno { text += " (\(Errno(errno)), errno \(errno))" }
+        if let underlyingError { text += ": \(underlyingError)" }
+        return text
+    }
+
+    /// The same error, with the part named unless it already is.
+    func inPart(_ label: PartLabel?) -> MultipartError {
+        guard part == nil, let label else { return self }
+        var copy = self
+        copy.part = label
+        return copy
+    }
+
+    /// The error for a failed system call.
+    init(_ code: Code, _ reason: String, path: String? = nil, _ errno: Errno) {
+        self.init(code, reason, path: path, errno: errno.rawValue)
+    }
+
+    /// What a closure or sequence of the caller's threw, as the engine's error: its own errors stay as they are.
+    static func fromSource(_ error: any Error) -> MultipartError {
+        if let error = error as? MultipartError { return error }
+        if error is CancellationError {
+            return MultipartError(.cancelled, "the source was cancelled", underlyingError: error)
+        }
+        return MultipartError(.sourceFailed, "the source failed", underlyingError: error)
+    }
+}
+
+/// The text with its control characters escaped, so that a name from outside cannot forge lines of a log.
+package func printable(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+    return text.unicodeScalars.reduce(into: "") { result, scalar in
+        if scalar.value < 0x20 || scalar.value == 0x7F {
+            result += scalar.escaped(asASCII: true)
+        } else {
+            result.unicodeScalars.append(scalar)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Synchronization
+
+/// Bytes that a closure makes as they are asked for.
+///
+/// The closure appends the next bytes to the span it is given, and nothing at the end.
+///
+/// ```swift
+/// var row = 0
+/// let csv = GeneratorSource.restartable {
+///     var row = 0
+///     return { span in
+///         guard row < 1_000_000 else { return }
+///         row += 1
+///         for byte in "row \(row)\n".utf8 { span.append(byte, as: UInt8.self) }
+///     }
+/// }
+/// ```
+///
+/// The span never has more room than a declared length leaves, and may have room for a single byte: keep what does
+/// not fit for the next call.
+public struct GeneratorSource: ByteSource {
+    /// A closure that appends the next bytes, and nothing at the end.
+    public typealias Generator = (_ buffer: inout OutputRawSpan) throws -> Void
+
+    public let knownLength: Int64?
+    public let replay: Replay
+    private let makeGenerator: @Sendable () throws(MultipartError) -> Generator
+
+    /// A generator that can be run once.
+    ///
+    /// - Parameters:
+    ///   - knownLength: The number of bytes, where it is known.
+    ///   - generator: Appends the next bytes, and nothing at the end. What it throws becomes
+    ///     ``MultipartError/underlyingError``.
+    /// - Returns: A source that can be read once.
+    public static func once(
+        knownLength: Int64? = nil,
+        _ generator: sending @escaping Generator
+    ) -> GeneratorSource {
+        let unused = OnceOnly(generator)
+        return GeneratorSource(knownLength: knownLength, replay: .once) { () throws(MultipartError) in
+            try unused.take()
+        }
+    }
+
+    /// A generator that a factory makes anew for each reading.
+    ///
+    /// - Parameters:
+    ///   - knownLength: The number of bytes, where it is known.
+    ///   - factory: Makes a generator that starts at the first byte. Each must make the same bytes.
+    /// - Returns: A source that can be read any number of times, from the start.
+    public static func restartable(
+        knownLength: Int64? = nil,
+        _ factory: @escaping @Sendable () throws -> Generator
+    ) -> GeneratorSource {
+        GeneratorSource(knownLength: knownLength, replay: .restartable) { () throws(MultipartError) in
+            do { return try factory() } catch { throw .fromSource(error) }
+        }
+    }
+
+    private init(
+        knownLength: Int64?,
+        replay: Replay,
+        _ makeGenerator: @escaping @Sendable () throws(MultipartError) -> Generator
+    ) {
+        self.knownLength = knownLength
+        self.replay = replay
+        self.makeGenerator = makeGenerator
+    }
+
+    /// Starts the generator.
+    ///
+    /// - Parameter offset: 0.
+    /// - Returns: A cursor that runs the closure.
+    /// - Throws: ``MultipartError/Code/notReplayable`` for a second reading of a ``once(knownLength:_:)`` source;
+    ///   ``MultipartError/Code/sourceFailed`` where the factory threw.
+    public func open(at offset: Int64) throws(MultipartError) -> any ByteCursor {
+        Cursor(try makeGenerator())
+    }
+
+    private final class Cursor: ByteCursor {
+        private let generator: Generator
+
+        init(_ generator: @escaping Generator) {
+            self.generator = generator
+        }
+
+        func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
+            do { try generator(&buffer) } catch { throw .fromSource(error) }
+        }
+    }
+}
+
+/// A value that can be taken out once.
+final class OnceOnly<Value>: Sendable {
+    private let value: Mutex<Value?>
+
+    init(_ value: sending Value) {
+        self.value = Mutex(value)
+    }
+
+    func take() throws(MultipartError) -> sending Value {
+        let taken = value.withLock { value in
+            let taken = value
+            value = nil
+            return taken
+        }
+        guard let taken else {
+            throw MultipartError(
+                .notReplayable,
+                "this source can be read only once and was read before; give a factory to make it restartable"
+            )
+        }
+        return taken
+    }
+}

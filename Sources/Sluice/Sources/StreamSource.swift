@@ -1,0 +1,93 @@
+/// A pipe, FIFO, socket, terminal or made-up file: bytes of unknown number, read until their end.
+struct StreamSource: InterruptibleSource {
+    private let origin: FileOrigin
+    private let path: String?
+    let replay: Replay
+    private let isTaken: OnceOnly<Void>?
+
+    init(origin: FileOrigin, path: String?, isRestartable: Bool) {
+        self.origin = origin
+        self.path = path
+        replay = isRestartable ? .restartable : .once
+        isTaken = isRestartable ? nil : OnceOnly(())
+    }
+
+    var knownLength: Int64? { nil }
+
+    func open(interrupt: ReadInterrupt?) throws(MultipartError) -> any ByteCursor {
+        do {
+            try isTaken?.take()
+        } catch {
+            throw MultipartError(
+                .notReplayable,
+                "is a stream that was read already, and cannot be read again",
+                path: path
+            )
+        }
+        do {
+            return try StreamCursor(try origin.open(), path: path, interrupt: interrupt)
+        } catch let error as Errno {
+            throw MultipartError(.openFailed, "cannot be opened", path: path, error)
+        } catch {
+            throw .fromSource(error)
+        }
+    }
+}
+
+/// A source whose reads wait, and can be made to stop waiting.
+protocol InterruptibleSource: ByteSource {
+    func open(interrupt: ReadInterrupt?) throws(MultipartError) -> any ByteCursor
+}
+
+extension InterruptibleSource {
+    func open(at offset: Int64) throws(MultipartError) -> any ByteCursor {
+        try open(interrupt: nil)
+    }
+}
+
+/// Reads a stream as its bytes come, waiting for both them and the interrupt.
+private final class StreamCursor: ByteCursor {
+    private let descriptor: SharedDescriptor
+    private let path: String?
+    private let interrupt: ReadInterrupt?
+    private let wake: WakeDescriptor?
+    private let handler: Int
+
+    init(_ descriptor: SharedDescriptor, path: String?, interrupt: ReadInterrupt?) throws(MultipartError) {
+        self.descriptor = descriptor
+        self.path = path
+        self.interrupt = interrupt
+        if let interrupt {
+            let wake = try WakeDescriptor()
+            self.wake = wake
+            handler = interrupt.onTrigger { wake.signal() }
+        } else {
+            wake = nil
+            handler = 0
+        }
+    }
+
+    deinit {
+        interrupt?.removeHandler(handler)
+    }
+
+    func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
+        while true {
+            do throws(Errno) {
+                guard try SystemCalls.waitUntilReadable(descriptor.rawValue, interrupt: wake?.descriptor ?? -1) else {
+                    break
+                }
+                try unsafe buffer.withUnsafeMutableBytes { (bytes, initialized) throws(Errno) in
+                    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[initialized...])
+                    initialized += unsafe try SystemCalls.read(descriptor.rawValue, into: target)
+                }
+                return
+            } catch {
+                // Another reader of the same pipe was faster.
+                if error == .wouldBlock { continue }
+                throw MultipartError(.readFailed, "reading failed", path: path, error)
+            }
+        }
+        throw .cancelledRead
+    }
+}

@@ -1,0 +1,242 @@
+internal import CSluiceShims
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Every system call the engine makes, retried on EINTR and with its error thrown.
+///
+/// All of the engine's traffic with the kernel goes through here, so that there is one place to read when one
+/// asks what it does, and one seam for tests that make calls fail.
+enum SystemCalls {
+    /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
+    @inline(__always)
+    private static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let error = Errno.current
+            if error != .interrupted { throw error }
+        }
+    }
+
+    /// The most bytes one read or write call is asked to move: Linux cuts at 0x7ffff000, Darwin refuses above
+    /// `INT_MAX`.
+    static let longestTransfer = 0x4000_0000
+
+    // MARK: Descriptors
+
+    static func openForReading(_ path: String) throws(Errno) -> Int32 {
+        // O_NONBLOCK: opening a FIFO must not wait for its writer where no cancellation can reach it. For
+        // regular files it has no effect. O_NOCTTY: a terminal given as a part must not become ours.
+        try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    }
+
+    static func close(_ descriptor: Int32) {
+        // Not retried: after EINTR the descriptor is gone on Linux, and may be another thread's by then.
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #elseif canImport(Musl)
+        _ = Musl.close(descriptor)
+        #elseif canImport(Darwin)
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
+        var result = stat()
+        _ = try retrying { unsafe fstat(descriptor, &result) }
+        return FileStatus(result)
+    }
+
+    static func status(ofPath path: String) throws(Errno) -> FileStatus {
+        var result = stat()
+        _ = try retrying { unsafe stat(path, &result) }
+        return FileStatus(result)
+    }
+
+    /// Whether the file's content is made up as it is read (procfs and its kin), so that its size means nothing.
+    static func isSynthetic(_ descriptor: Int32) -> Bool {
+        #if os(Linux)
+        sluice_is_synthetic_file(descriptor) == 1
+        #else
+        false
+        #endif
+    }
+
+    /// The descriptor's offset, which must be that of a seekable file.
+    static func offset(of descriptor: Int32) throws(Errno) -> Int64 {
+        Int64(try retrying { lseek(descriptor, 0, SEEK_CUR) })
+    }
+
+    static func setOffset(of descriptor: Int32, to offset: Int64) throws(Errno) {
+        _ = try retrying { lseek(descriptor, off_t(offset), SEEK_SET) }
+    }
+
+    static func isAppending(_ descriptor: Int32) -> Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        return flags >= 0 && flags & O_APPEND != 0
+    }
+
+    /// Tells the kernel that a file will be read from front to back, which doubles its read-ahead.
+    static func adviseSequential(_ descriptor: Int32) {
+        #if os(Linux)
+        _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        #endif
+    }
+
+    // MARK: Reading and writing
+
+    static func read(_ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer)
+        throws(Errno) -> Int
+    {
+        try retrying {
+            unsafe pread(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer), off_t(offset))
+        }
+    }
+
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        try retrying {
+            #if canImport(Glibc)
+            unsafe Glibc.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #elseif canImport(Musl)
+            unsafe Musl.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #elseif canImport(Darwin)
+            unsafe Darwin.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #endif
+        }
+    }
+
+    static func write(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
+        try retrying {
+            #if canImport(Glibc)
+            unsafe Glibc.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #elseif canImport(Musl)
+            unsafe Musl.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #elseif canImport(Darwin)
+            unsafe Darwin.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            #endif
+        }
+    }
+
+    static func write(_ descriptor: Int32, _ pieces: UnsafeBufferPointer<iovec>) throws(Errno) -> Int {
+        try retrying { unsafe writev(descriptor, pieces.baseAddress, Int32(pieces.count)) }
+    }
+
+    /// The most pieces one `writev` takes (POSIX's IOV_MAX on Linux and Darwin).
+    static let mostPieces = 1024
+
+    // MARK: Copying inside the kernel (Linux)
+
+    #if os(Linux)
+    static func copyFileRange(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+        throws(Errno) -> Int
+    {
+        var position = offset
+        let copied = try retrying { unsafe sluice_copy_file_range(source, &position, target, count) }
+        offset = position
+        return copied
+    }
+
+    static func sendFile(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+        throws(Errno) -> Int
+    {
+        var position = offset
+        let copied = try retrying { unsafe sluice_sendfile(target, source, &position, count) }
+        offset = position
+        return copied
+    }
+
+    static func splice(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+        throws(Errno) -> Int
+    {
+        var position = offset
+        let moved = try retrying { unsafe sluice_splice(source, &position, target, count) }
+        offset = position
+        return moved
+    }
+
+    static func splice(fromPipe source: Int32, to target: Int32, count: Int) throws(Errno) -> Int {
+        try retrying { sluice_splice(source, nil, target, count) }
+    }
+    #endif
+
+    // MARK: Waiting
+
+    /// Waits until the descriptor can be read, or until `interrupt` can.
+    ///
+    /// - Returns: False where `interrupt` ended the wait.
+    static func waitUntilReadable(_ descriptor: Int32, interrupt: Int32) throws(Errno) -> Bool {
+        var first = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        var second = pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0)
+        return unsafe try withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { (set) throws(Errno) -> Bool in
+            unsafe set.initializeElement(at: 0, to: first)
+            unsafe set.initializeElement(at: 1, to: second)
+            _ = try retrying { unsafe poll(set.baseAddress, 2, -1) }
+            (first, second) = unsafe (set[0], set[1])
+            return second.revents == 0
+        }
+    }
+
+    /// Waits until the descriptor can be written (or its reader is gone, which the write then reports).
+    static func waitUntilWritable(_ descriptor: Int32) throws(Errno) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = try retrying { unsafe poll(&entry, 1, -1) }
+    }
+
+    /// Seconds of a clock that never goes back.
+    static func monotonicSeconds() -> Double {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
+    }
+
+    /// Whether `needle` occurs in the bytes.
+    static func contains(_ needle: [UInt8], in bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress, bytes.count >= needle.count else { return needle.isEmpty }
+        return unsafe sluice_memmem(start, bytes.count, needle, needle.count) != 0
+    }
+}
+
+/// What `fstat` says of a file, as far as the engine asks.
+struct FileStatus: Sendable {
+    enum Kind: Sendable {
+        case regular
+        case directory
+        /// A pipe, socket or character device: bytes come as they come.
+        case stream
+        case socket
+        case blockDevice
+    }
+
+    let kind: Kind
+    let size: Int64
+    let identity: FileIdentity
+    let modified: Int64
+    /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
+    let hasBlocks: Bool
+
+    init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFBLK: kind = .blockDevice
+        case S_IFSOCK: kind = .socket
+        default: kind = .stream
+        }
+        size = Int64(status.st_size)
+        identity = FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
+        modified = unsafe withUnsafePointer(to: status) { unsafe sluice_mtime_nanoseconds($0) }
+        hasBlocks = status.st_blocks > 0
+    }
+}
+
+/// Which file it is, whatever its name: the device and the inode.
+struct FileIdentity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+}
