@@ -25,7 +25,7 @@ public struct AsyncSource: Sendable {
         self.knownLength = knownLength
         replay = .once
         makeChunks = { () throws(MultipartError) in
-            SequenceChunks(try unused.take().makeAsyncIterator())
+            SequenceChunks(try unused.take().makeAsyncIterator(), knownLength)
         }
     }
 
@@ -40,7 +40,7 @@ public struct AsyncSource: Sendable {
         _ factory: @escaping @Sendable () throws -> Chunks
     ) -> AsyncSource where Chunks.Element: Collection, Chunks.Element.Element == UInt8 {
         AsyncSource(knownLength: knownLength, replay: .restartable) { () throws(MultipartError) in
-            do { return SequenceChunks(try factory().makeAsyncIterator()) } catch { throw .fromSource(error) }
+            do { return SequenceChunks(try factory().makeAsyncIterator(), knownLength) } catch { throw .fromSource(error) }
         }
     }
 
@@ -74,19 +74,35 @@ protocol ChunkIterator: AnyObject {
 private final class SequenceChunks<Iterator: AsyncIteratorProtocol>: ChunkIterator
 where Iterator.Element: Collection, Iterator.Element.Element == UInt8 {
     private var iterator: Iterator
+    private let knownLength: Int64?
+    private var received: Int64 = 0
 
-    init(_ iterator: Iterator) {
+    init(_ iterator: Iterator, _ knownLength: Int64?) {
         self.iterator = iterator
+        self.knownLength = knownLength
     }
 
     func next() async throws(MultipartError) -> HeldBytes? {
+        let chunk: HeldBytes?
         do {
-            while let chunk = try await iterator.next(isolation: #isolation) {
-                if !chunk.isEmpty { return HeldBytes(collecting: chunk) }
-            }
-            return nil
+            chunk = try await nextNonEmpty()
         } catch {
             throw .fromSource(error)
         }
+        received += Int64(chunk?.count ?? 0)
+        if let knownLength, chunk == nil ? received < knownLength : received > knownLength {
+            throw MultipartError(
+                .lengthMismatch,
+                "the sequence gave \(received) bytes\(chunk == nil ? "" : " or more") and \(knownLength) were declared"
+            )
+        }
+        return chunk
+    }
+
+    private func nextNonEmpty() async throws -> HeldBytes? {
+        while let chunk = try await iterator.next(isolation: #isolation) {
+            if !chunk.isEmpty { return HeldBytes(collecting: chunk) }
+        }
+        return nil
     }
 }

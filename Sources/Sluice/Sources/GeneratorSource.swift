@@ -5,14 +5,8 @@ internal import Synchronization
 /// The closure appends the next bytes to the span it is given, and nothing at the end.
 ///
 /// ```swift
-/// var row = 0
-/// let csv = GeneratorSource.restartable {
-///     var row = 0
-///     return { span in
-///         guard row < 1_000_000 else { return }
-///         row += 1
-///         for byte in "row \(row)\n".utf8 { span.append(byte, as: UInt8.self) }
-///     }
+/// let zeros = GeneratorSource.restartable(knownLength: 1_000_000) {
+///     { buffer in buffer.append(repeating: 0, count: buffer.freeCapacity, as: UInt8.self) }
 /// }
 /// ```
 ///

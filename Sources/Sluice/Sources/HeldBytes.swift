@@ -46,6 +46,18 @@ package struct HeldBytes: Sendable {
         }
     }
 
+    /// The bytes from `offset` on, as many as `limit`; an array that is all of them is handed on as it is.
+    func array(from offset: Int, upTo limit: Int) -> [UInt8] {
+        let length = min(limit, count - offset)
+        if case .slice(let slice) = storage {
+            let first = slice.startIndex + offset
+            return Array(slice[first..<first + length])
+        }
+        return unsafe withBytes { bytes in
+            unsafe Array(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]))
+        }
+    }
+
     /// Copies from `offset` on, as much as fits.
     ///
     /// - Returns: The number of bytes copied.

@@ -1,7 +1,7 @@
 /// A pipe, FIFO, socket, terminal or made-up file: bytes of unknown number, read until their end.
 struct StreamSource: InterruptibleSource {
     private let origin: FileOrigin
-    private let path: String?
+    let path: String?
     let replay: Replay
     private let isTaken: OnceOnly<Void>?
 
@@ -15,21 +15,20 @@ struct StreamSource: InterruptibleSource {
     var knownLength: Int64? { nil }
 
     func open(interrupt: ReadInterrupt?) throws(MultipartError) -> any ByteCursor {
+        try StreamCursor(openDescriptor(), path: path, interrupt: interrupt)
+    }
+
+    /// Opens the stream, which for one that cannot be read again works once.
+    func openDescriptor() throws(MultipartError) -> SharedDescriptor {
         do {
             try isTaken?.take()
         } catch {
-            throw MultipartError(
-                .notReplayable,
-                "is a stream that was read already, and cannot be read again",
-                path: path
-            )
+            throw MultipartError(.notReplayable, "is a stream that was read already, and cannot be read again", path: path)
         }
         do {
-            return try StreamCursor(try origin.open(), path: path, interrupt: interrupt)
-        } catch let error as Errno {
-            throw MultipartError(.openFailed, "cannot be opened", path: path, error)
+            return try origin.open()
         } catch {
-            throw .fromSource(error)
+            throw MultipartError(.openFailed, "cannot be opened", path: path, error)
         }
     }
 }
@@ -46,8 +45,8 @@ extension InterruptibleSource {
 }
 
 /// Reads a stream as its bytes come, waiting for both them and the interrupt.
-private final class StreamCursor: ByteCursor {
-    private let descriptor: SharedDescriptor
+final class StreamCursor: ByteCursor {
+    let descriptor: SharedDescriptor
     private let path: String?
     private let interrupt: ReadInterrupt?
     private let wake: WakeDescriptor?
@@ -73,10 +72,8 @@ private final class StreamCursor: ByteCursor {
 
     func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
         while true {
+            try waitUntilReadable()
             do throws(Errno) {
-                guard try SystemCalls.waitUntilReadable(descriptor.rawValue, interrupt: wake?.descriptor ?? -1) else {
-                    break
-                }
                 try unsafe buffer.withUnsafeMutableBytes { (bytes, initialized) throws(Errno) in
                     let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[initialized...])
                     initialized += unsafe try SystemCalls.read(descriptor.rawValue, into: target)
@@ -88,6 +85,16 @@ private final class StreamCursor: ByteCursor {
                 throw MultipartError(.readFailed, "reading failed", path: path, error)
             }
         }
-        throw .cancelledRead
+    }
+
+    /// Waits until there are bytes or the end, or throws where the interrupt comes first.
+    func waitUntilReadable() throws(MultipartError) {
+        let isReadable: Bool
+        do {
+            isReadable = try SystemCalls.waitUntilReadable(descriptor.rawValue, interrupt: wake?.descriptor ?? -1)
+        } catch {
+            throw MultipartError(.readFailed, "waiting for bytes failed", path: path, error)
+        }
+        if !isReadable { throw .cancelledRead }
     }
 }

@@ -123,12 +123,13 @@ enum SystemCalls {
         }
     }
 
-    static func write(_ descriptor: Int32, _ pieces: UnsafeBufferPointer<iovec>) throws(Errno) -> Int {
-        try retrying { unsafe writev(descriptor, pieces.baseAddress, Int32(pieces.count)) }
+    /// Writes the pieces one behind the other; at most POSIX's IOV_MAX of them, which is 1024 on Linux and Darwin.
+    static func write(_ descriptor: Int32, gathering pieces: [UnsafeRawBufferPointer]) throws(Errno) -> Int {
+        let vectors = unsafe pieces.map { piece in
+            unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: piece.count)
+        }
+        return try retrying { unsafe writev(descriptor, vectors, Int32(vectors.count)) }
     }
-
-    /// The most pieces one `writev` takes (POSIX's IOV_MAX on Linux and Darwin).
-    static let mostPieces = 1024
 
     // MARK: Copying inside the kernel (Linux)
 

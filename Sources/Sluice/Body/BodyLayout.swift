@@ -1,0 +1,197 @@
+/// What a body consists of, fixed once: segments in order, with their offsets where they are known.
+///
+/// Nested forms are flattened, so that a seek into them is the same binary search as any other.
+final class BodyLayout: Sendable {
+    /// A run of the body's bytes.
+    struct Segment: Sendable {
+        enum Kind: Sendable {
+            /// Bytes of ``BodyLayout/rendered``, from this index on: delimiters and headers.
+            case rendered(Int)
+            /// A part's content.
+            case content(Content)
+        }
+
+        /// Where the segment starts in the body; nil behind a segment of unknown length.
+        let start: Int64?
+        /// The number of bytes, where it is known.
+        let length: Int64?
+        /// The index in ``BodyLayout/labels`` of the part it belongs to; nil for the close-delimiter.
+        let part: Int?
+        let kind: Kind
+    }
+
+    let contentType: String
+    let segments: [Segment]
+    /// All delimiters and headers, one behind the other.
+    let rendered: [UInt8]
+    /// The parts that have content of their own, in order, those of nested forms among them.
+    let labels: [MultipartError.PartLabel]
+    /// The sum of the segments' lengths, where all are known.
+    let contentLength: Int64?
+    let replay: Replay
+    let mayBlock: Bool
+
+    init(_ form: MultipartForm) throws(MultipartError) {
+        var builder = LayoutBuilder()
+        try builder.add(form, enclosing: [], outerBoundaries: [])
+        builder.endRun(part: nil)
+        contentType = form.contentType
+        segments = builder.segments
+        rendered = builder.rendered
+        labels = builder.labels
+        contentLength = builder.offset
+        replay = builder.replay
+        mayBlock = builder.mayBlock
+    }
+
+    /// The segment that holds the byte at `offset`, or the last one whose start is known before it.
+    ///
+    /// - Complexity: O(log n) in the number of segments.
+    func segmentIndex(at offset: Int64) -> Int {
+        var low = 0
+        var high = segments.count
+        while low < high {
+            let middle = (low + high) / 2
+            if let start = segments[middle].start, start <= offset {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return max(low - 1, 0)
+    }
+}
+
+/// Renders a form's heads and lines the segments up.
+private struct LayoutBuilder {
+    private(set) var segments: [BodyLayout.Segment] = []
+    private(set) var rendered: [UInt8] = []
+    private(set) var labels: [MultipartError.PartLabel] = []
+    /// The length so far, while it is known.
+    private(set) var offset: Int64? = 0
+    private(set) var replay = Replay.seekable
+    private(set) var mayBlock = false
+    /// Where the rendered bytes begin that are not yet a segment.
+    private var runStart = 0
+
+    /// As many levels as any receiver is known to take (curl's own limit is 40).
+    private static let deepestNesting = 40
+
+    mutating func add(
+        _ form: MultipartForm,
+        enclosing: [String],
+        outerBoundaries: [String]
+    ) throws(MultipartError) {
+        let boundary = form.boundary.description
+        guard outerBoundaries.count < Self.deepestNesting else {
+            throw MultipartError(.nestingTooDeep, "forms are nested more than \(Self.deepestNesting) deep")
+        }
+        guard !outerBoundaries.contains(where: { boundary.hasPrefix($0) }) else {
+            throw MultipartError(
+                .boundaryConflict,
+                "the nested form's boundary \"\(boundary)\" begins with an outer form's; give it another one"
+            )
+        }
+        for (index, part) in form.parts.enumerated() {
+            let label = MultipartError.PartLabel(index: index, name: part.disposition?.name, enclosing: enclosing)
+            do {
+                render(index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n")
+                try renderHead(of: part, escaping: form.escaping)
+                if case .form(let nested) = part.origin {
+                    try add(
+                        nested,
+                        enclosing: enclosing + [label.description],
+                        outerBoundaries: outerBoundaries + [boundary]
+                    )
+                } else {
+                    let content = try part.resolveContent(form.escaping)
+                    if form.checksMemoryForBoundary { try check(content, for: outerBoundaries + [boundary]) }
+                    labels.append(label)
+                    endRun(part: labels.count - 1)
+                    append(content, part: labels.count - 1)
+                }
+            } catch {
+                throw error.inPart(label)
+            }
+        }
+        render(form.parts.isEmpty ? "--\(boundary)--\r\n" : "\r\n--\(boundary)--\r\n")
+    }
+
+    /// Makes a segment of what was rendered since the last one.
+    mutating func endRun(part: Int?) {
+        let length = Int64(rendered.count - runStart)
+        guard length > 0 else { return }
+        segments.append(.init(start: offset, length: length, part: part, kind: .rendered(runStart)))
+        offset = offset.map { $0 + length }
+        runStart = rendered.count
+    }
+
+    private mutating func append(_ content: Content, part: Int) {
+        let length = content.knownLength
+        segments.append(.init(start: offset, length: length, part: part, kind: .content(content)))
+        offset = offset.flatMap { offset in length.map { offset + $0 } }
+        replay = min(replay, content.replay)
+        mayBlock = mayBlock || content.mayBlock
+    }
+
+    private mutating func render(_ text: String) {
+        rendered.append(contentsOf: text.utf8)
+    }
+
+    /// RFC 7578 section 4.2 and 4.8: the disposition, the type where there is one, and what the caller asked for.
+    private mutating func renderHead(of part: Part, escaping: NameEscaping) throws(MultipartError) {
+        if let disposition = part.disposition {
+            render("Content-Disposition: \(try disposition.headerValue(escaping))\r\n")
+        }
+        if let mediaType = part.resolvedMediaType { render("Content-Type: \(mediaType)\r\n") }
+        for header in part.headers { render("\(header.name): \(header.value)\r\n") }
+        render("\r\n")
+    }
+
+    /// RFC 7578 section 4.1: the delimiter must not occur in a part.
+    private func check(_ content: Content, for boundaries: [String]) throws(MultipartError) {
+        guard case .memory(let bytes) = content else { return }
+        for boundary in boundaries {
+            // At the content's very start the head's CRLF is the delimiter's.
+            let atStart = Array("--\(boundary)".utf8)
+            let delimiter = Array("\r\n--\(boundary)".utf8)
+            let isFound = unsafe bytes.withBytes { content in
+                unsafe content.starts(with: atStart) || SystemCalls.contains(delimiter, in: content)
+            }
+            if isFound {
+                throw MultipartError(
+                    .boundaryConflict,
+                    "the content holds the delimiter of the boundary \"\(boundary)\"; use a random boundary"
+                )
+            }
+        }
+    }
+}
+
+extension Part {
+    /// Everything about the content that is to be known before it is read.
+    fileprivate func resolveContent(_ escaping: NameEscaping) throws(MultipartError) -> Content {
+        switch origin {
+        case .text(let text):
+            let value = if case .html = escaping { NameEscaping.normalisingNewlines(text) } else { text }
+            return .memory(HeldBytes(value))
+        case .bytes(let bytes):
+            return .memory(bytes)
+        case .file(let file):
+            return try file.resolve()
+        case .source(let source):
+            if let length = source.knownLength, length < 0 {
+                throw MultipartError(.lengthMismatch, "the source declares a negative length, \(length)")
+            }
+            return .source(source)
+        case .async(let source):
+            if let length = source.knownLength, length < 0 {
+                throw MultipartError(.lengthMismatch, "the sequence declares a negative length, \(length)")
+            }
+            return .async(source)
+        case .form:
+            // Flattened by the builder, which never asks.
+            return .memory(HeldBytes([]))
+        }
+    }
+}

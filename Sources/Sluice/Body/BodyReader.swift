@@ -1,0 +1,237 @@
+/// One reading of a body: a cursor that fills the caller's buffers.
+///
+/// File bytes go from the page cache straight into the buffer with one `pread`, bytes in memory with one `memcpy`;
+/// there is no buffer in between. A reader is used by one thread at a time. Its file is closed when the reader leaves
+/// the part, ends, throws, or is released.
+public final class BodyReader {
+    private let layout: BodyLayout
+    private let end: Int64?
+    private let origin: Int64
+    private let interrupt: ReadInterrupt?
+
+    /// The segment that the next byte is in, and the one that is not read any more.
+    private var index: Int
+    private let stop: Int
+    private var offsetInSegment: Int64
+    /// The bytes to read and drop before the next one counts: for a start that cannot be sought.
+    private var toDiscard: Int64 = 0
+    private var cursor: (any ByteCursor)?
+    private var failure: MultipartError?
+    private var absolutePosition: Int64
+
+    /// Reads the layout's bytes `range`, or all of them, and calls `origin` position 0.
+    init(_ layout: BodyLayout, range: Range<Int64>?, origin: Int64, interrupt: ReadInterrupt?) {
+        self.layout = layout
+        self.end = range?.upperBound
+        self.origin = origin
+        self.interrupt = interrupt
+        stop = layout.segments.count
+        absolutePosition = range?.lowerBound ?? 0
+        index = layout.segmentIndex(at: absolutePosition)
+        offsetInSegment = absolutePosition - (layout.segments[index].start ?? 0)
+        settleStart()
+    }
+
+    /// Reads whole segments; position 0 is the first one's start.
+    init(_ layout: BodyLayout, segments: Range<Int>, interrupt: ReadInterrupt?) {
+        self.layout = layout
+        self.interrupt = interrupt
+        end = nil
+        origin = 0
+        absolutePosition = 0
+        offsetInSegment = 0
+        index = segments.lowerBound
+        stop = segments.upperBound
+    }
+
+    /// The offset in the body of the next byte, from 0.
+    public var position: Int64 { absolutePosition + toDiscard - origin }
+
+    /// The index in ``MultipartBody/parts`` of the part that the next byte belongs to, its head included; nil behind
+    /// the last part.
+    public var partIndex: Int? {
+        index < stop ? layout.segments[index].part : nil
+    }
+
+    /// Where a reader stands, for progress reports.
+    package struct Mark: Sendable {
+        /// The offset in the body of the next byte.
+        package var position: Int64
+        /// The part that the next byte belongs to.
+        package var part: Int?
+        /// How much of that part's content was read.
+        package var offsetInPart: Int64
+    }
+
+    /// Where the reader stands.
+    package var mark: Mark {
+        var offsetInPart: Int64 = 0
+        if index < stop, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
+        return Mark(position: position, part: partIndex, offsetInPart: offsetInPart)
+    }
+
+    /// Reads the next bytes into a span.
+    ///
+    /// - Parameter buffer: Where the bytes are appended.
+    /// - Returns: The number of bytes appended: at least one unless the span has no room, or 0 at the body's end.
+    /// - Throws: ``MultipartError`` naming the part. A reader that has thrown throws the same error again.
+    public func read(into buffer: inout OutputRawSpan) throws(MultipartError) -> Int {
+        try unsafe buffer.withUnsafeMutableBytes { (bytes, initialized) throws(MultipartError) -> Int in
+            let count = try unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[initialized...]))
+            initialized += count
+            return count
+        }
+    }
+
+    /// Reads the next bytes into raw memory, for C callbacks and streams.
+    ///
+    /// - Parameter buffer: Where the bytes go, from its start.
+    /// - Returns: The number of bytes: at least one unless the buffer is empty, or 0 at the body's end.
+    /// - Throws: ``MultipartError`` naming the part. A reader that has thrown throws the same error again.
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+        if let failure { throw failure }
+        do {
+            if toDiscard > 0 { try discard() }
+            return unsafe try fill(buffer)
+        } catch {
+            let error = error.inPart(partIndex.map { layout.labels[$0] })
+            failure = error
+            cursor = nil
+            throw error
+        }
+    }
+
+    /// Reads the next bytes onto the end of an array, straight into its storage.
+    ///
+    /// - Returns: The number of bytes, 0 only at the body's end.
+    func read(appendingTo bytes: inout [UInt8], upTo count: Int) throws(MultipartError) -> Int {
+        let before = bytes.count
+        try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
+            try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
+                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
+                initialized += unsafe try read(into: .init(rebasing: room[..<min(count, room.count)]))
+            }
+        }
+        return bytes.count - before
+    }
+
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+        let room = min(Int64(buffer.count), (end ?? .max) - absolutePosition)
+        var filled = 0
+        while filled < Int(room), index < stop {
+            let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<Int(room)])
+            let segment = layout.segments[index]
+            let wanted = segment.length.map { min(Int64(target.count), $0 - offsetInSegment) } ?? Int64(target.count)
+            let count: Int
+            var isShort = false
+            switch segment.kind {
+            case .rendered(let start):
+                count = unsafe layout.rendered.withUnsafeBytes { bytes in
+                    let first = start + Int(offsetInSegment)
+                    unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[first..<first + Int(wanted)]))
+                    return Int(wanted)
+                }
+            case .content(.memory(let bytes)):
+                count = unsafe bytes.copy(from: Int(offsetInSegment), into: target)
+            case .content(let content):
+                // What is there already goes out before a wait for more.
+                if filled > 0, content.mayBlock { return filled }
+                count = try unsafe read(content, segment, into: .init(rebasing: target.prefix(Int(wanted))))
+                isShort = count < Int(wanted)
+            }
+            filled += count
+            offsetInSegment += Int64(count)
+            absolutePosition += Int64(count)
+            if offsetInSegment == segment.length || (count == 0 && segment.length == nil) {
+                nextSegment()
+            } else if isShort {
+                // A source that gave less than there was room for has its reasons: nothing more yet, or alignment.
+                return filled
+            }
+        }
+        return filled
+    }
+
+    /// Reads from a source, which is opened if need be.
+    ///
+    /// - Returns: 0 at the end of a source of unknown length, and for a source that has no bytes.
+    private func read(
+        _ content: Content,
+        _ segment: BodyLayout.Segment,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(MultipartError) -> Int {
+        try interrupt?.check()
+        let cursor = try openedCursor(content)
+        guard unsafe !target.isEmpty else { return 0 }
+        let count = try unsafe Self.read(cursor, into: target)
+        if count == 0, let length = segment.length { throw Self.ended(offsetInSegment, of: length) }
+        return count
+    }
+
+    private func openedCursor(_ content: Content) throws(MultipartError) -> any ByteCursor {
+        if let cursor { return cursor }
+        let offset = content.replay == .seekable ? offsetInSegment : 0
+        let opened: any ByteCursor =
+            switch content {
+            case .source(let source): try source.open(at: offset)
+            case .stream(let source): try source.open(interrupt: interrupt)
+            case .async(let source): try source.open(interrupt: interrupt)
+            case .memory: EmptyCursor()
+            }
+        cursor = opened
+        return opened
+    }
+
+    private static func read(
+        _ cursor: any ByteCursor,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(MultipartError) -> Int {
+        var span = unsafe OutputRawSpan(buffer: target, initializedCount: 0)
+        try cursor.read(into: &span)
+        return unsafe span.finalize(for: target)
+    }
+
+    private static func ended(_ offset: Int64, of length: Int64) -> MultipartError {
+        MultipartError(
+            .lengthMismatch,
+            "the source ended after \(offset) bytes and \(length) were declared; declare the right length or none"
+        )
+    }
+
+    private func nextSegment() {
+        cursor = nil
+        index += 1
+        offsetInSegment = 0
+    }
+
+    /// Finds out what the start means for the segment it lies in.
+    private func settleStart() {
+        guard offsetInSegment > 0 else { return }
+        if offsetInSegment == layout.segments[index].length {
+            nextSegment()
+        } else if case .content(let content) = layout.segments[index].kind, content.replay != .seekable {
+            toDiscard = offsetInSegment
+            absolutePosition -= toDiscard
+            offsetInSegment = 0
+        }
+    }
+
+    /// Reads and drops what comes before the offset at which this reader is to start.
+    private func discard() throws(MultipartError) {
+        try unsafe withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) {
+            (scratch) throws(MultipartError) in
+            while toDiscard > 0 {
+                let wanted = min(scratch.count, Int(toDiscard))
+                let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
+                if count == 0 {
+                    throw MultipartError(.invalidRange, "the body ends at \(position - toDiscard), before the offset \(position)")
+                }
+                toDiscard -= Int64(count)
+            }
+        }
+    }
+}
+
+private final class EmptyCursor: ByteCursor {
+    func read(into buffer: inout OutputRawSpan) {}
+}

@@ -1,0 +1,26 @@
+/// How many bytes a ``MultipartBody/write(to:progress:)`` moved, and by which way.
+public struct WriteReport: Sendable, Hashable {
+    /// A way of moving bytes to a descriptor.
+    public enum Method: String, Sendable, CaseIterable {
+        /// From file to file inside the kernel, sharing blocks where the file system can.
+        case copyFileRange
+        /// From the page cache to a socket, pipe or file inside the kernel.
+        case sendFile
+        /// From a file to a pipe, or from a pipe to anything, by moving pages.
+        case splice
+        /// From memory, many pieces in one call: headers, delimiters and parts that are in memory.
+        case gather
+        /// Through a buffer, where the kernel has no way or the source makes its bytes as it goes.
+        case readWrite
+    }
+
+    /// The bytes moved by each way that was taken.
+    public internal(set) var bytesByMethod: [Method: Int64] = [:]
+
+    /// The bytes moved in all.
+    public var bytes: Int64 { bytesByMethod.values.reduce(0, +) }
+
+    mutating func add(_ count: Int, _ method: Method) {
+        bytesByMethod[method, default: 0] += Int64(count)
+    }
+}

@@ -1,0 +1,39 @@
+/// The character classes that header fields are made of.
+enum HeaderGrammar {
+    /// RFC 9110 section 5.6.2 `tchar`: what a token consists of.
+    static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
+    }
+
+    /// Whether a value stays within its line: no CR, LF or NUL (RFC 9110 section 5.5).
+    static func isFieldValue(_ text: some StringProtocol) -> Bool {
+        !text.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+    }
+
+    /// A parameter's value as it is written: a token as it is, anything else quoted (RFC 2045 section 5.1).
+    static func parameterValue(_ text: String) -> String {
+        isToken(text) ? text : "\"" + escaped(text) + "\""
+    }
+
+    /// The inside of a quoted-string: `"` and `\` with a backslash (RFC 822 section 3.3).
+    static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar == "\"" || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
+        }
+    }
+}

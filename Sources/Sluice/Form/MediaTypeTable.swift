@@ -1,0 +1,1 @@
+enum MediaTypeTable { static func mediaType(forExtension: String) -> String? { nil } }

@@ -1,0 +1,100 @@
+internal import Synchronization
+
+/// Turns a transfer's chunks into reports that are worth showing.
+///
+/// The transport calls ``advance(to:)`` once a chunk, which is an addition and a look at the clock; the
+/// handler is called at most ten times a second, besides the first and the last report, which always come. Reports
+/// are monotonic: completed bytes go down only where ``TransferProgress/attempt`` goes up.
+package final class ProgressMeter: Sendable {
+    private struct State {
+        var completed: Int64 = 0
+        var part: Int?
+        var partOffset: Int64 = 0
+        var attempt = 1
+        var rate = RateEstimate()
+        var lastDelivery: Double?
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let body: MultipartBody
+    private let partTotals: [Int64?]
+    private let start: Double
+    private let interval: Double
+    private let clock: @Sendable () -> Double
+    private let handler: @Sendable (TransferProgress) -> Void
+
+    /// Makes a meter for one transfer of `body`.
+    ///
+    /// - Parameters:
+    ///   - body: What is transferred.
+    ///   - interval: The least number of seconds between two reports.
+    ///   - clock: Seconds of a clock that never goes back.
+    ///   - handler: Takes the reports, on the thread that moves the bytes; it should return soon.
+    package init(
+        _ body: MultipartBody,
+        interval: Double = 0.1,
+        clock: @escaping @Sendable () -> Double = { SystemCalls.monotonicSeconds() },
+        handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        self.body = body
+        self.interval = interval
+        self.clock = clock
+        self.handler = handler
+        partTotals = body.partLengths
+        start = clock()
+    }
+
+    /// Says how far the transfer is. A position before the last one starts a new attempt.
+    package func advance(to mark: BodyReader.Mark) {
+        let now = clock()
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isFinished else { return nil }
+            let restarted = mark.position < state.completed
+            if restarted { state.attempt += 1 }
+            state.completed = mark.position
+            state.partOffset = mark.offsetInPart
+            // Behind the last part only the close-delimiter is left: the part stays the last one, complete.
+            state.part = mark.part ?? partTotals.indices.last
+            if mark.part == nil, let last = partTotals.last ?? nil { state.partOffset = last }
+            state.rate.add(mark.position, at: now, restarted: restarted)
+            if !restarted, let last = state.lastDelivery, now - last < interval { return nil }
+            state.lastDelivery = now
+            return makeReport(state, at: now)
+        }
+        if let report { handler(report) }
+    }
+
+    /// Delivers the last report. Later calls of any kind do nothing.
+    ///
+    /// - Parameter completed: Whether all of the body was handed over; the report says so.
+    package func finish(completed: Bool) {
+        let now = clock()
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isFinished else { return nil }
+            state.isFinished = true
+            return makeReport(state, at: now, isFinished: completed)
+        }
+        if let report { handler(report) }
+    }
+
+    private func makeReport(_ state: State, at now: Double, isFinished: Bool = false) -> TransferProgress {
+        TransferProgress(
+            completedBytes: state.completed,
+            totalBytes: body.contentLength ?? (isFinished ? state.completed : nil),
+            part: state.part.map { index in
+                TransferProgress.Part(
+                    label: body.parts[index],
+                    index: index,
+                    count: body.parts.count,
+                    completedBytes: state.partOffset,
+                    totalBytes: partTotals[index]
+                )
+            },
+            elapsedSeconds: now - start,
+            bytesPerSecond: state.rate.bytesPerSecond,
+            attempt: state.attempt,
+            isFinished: isFinished
+        )
+    }
+}

@@ -1,0 +1,43 @@
+/// How far a transfer is, as of one moment.
+public struct TransferProgress: Sendable, Hashable {
+    /// A part and how far it is.
+    public struct Part: Sendable, Hashable {
+        /// Which part.
+        public let label: MultipartError.PartLabel
+        /// The part's place among all parts of the body, nested ones included, from 0.
+        public let index: Int
+        /// The number of parts in the body, nested ones included.
+        public let count: Int
+        /// The bytes of the part's content that are done, without its head.
+        public let completedBytes: Int64
+        /// The bytes of the part's content, where known.
+        public let totalBytes: Int64?
+    }
+
+    /// The bytes that are done: for an upload, those handed to the transport.
+    public let completedBytes: Int64
+    /// The bytes in all, where known; never fewer than ``completedBytes``.
+    public let totalBytes: Int64?
+    /// The part that the last of these bytes belong to; nil where there are no parts.
+    public let part: Part?
+    /// The seconds since the transfer began, retries included.
+    public let elapsedSeconds: Double
+    /// The smoothed rate in bytes a second; nil until there is something to go by.
+    public let bytesPerSecond: Double?
+    /// Which attempt this is, from 1. It goes up where the transport starts the body again, and only then may
+    /// ``completedBytes`` go down.
+    public let attempt: Int
+    /// Whether this is the last report: all of the body was handed over.
+    public let isFinished: Bool
+
+    /// The share that is done, 0 to 1, where the total is known.
+    public var fractionCompleted: Double? {
+        totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+    }
+
+    /// The seconds that are left at the present rate, where the total and a rate are known.
+    public var secondsRemaining: Double? {
+        guard let totalBytes, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+        return Double(totalBytes - completedBytes) / bytesPerSecond
+    }
+}
