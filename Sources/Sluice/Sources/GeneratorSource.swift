@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let zeros = GeneratorSource.restartable(knownLength: 1_000_000) {
-///     { buffer in buffer.append(repeating: 0, count: buffer.freeCapacity, as: UInt8.self) }
+///     { buffer in while buffer.freeCapacity > 0 { buffer.append(0) } }
 /// }
 /// ```
 ///

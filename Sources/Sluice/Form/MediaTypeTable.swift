@@ -1,1 +1,0 @@
-enum MediaTypeTable { static func mediaType(forExtension: String) -> String? { nil } }
