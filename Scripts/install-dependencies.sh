@@ -41,7 +41,7 @@ as_root=()
 if [[ $(id -u) -ne 0 ]]; then
     as_root=(sudo)
     # A build must not wait for a password where nobody is there to type it.
-    if [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; then
+    if ! command -v sudo >/dev/null || { [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; }; then
         echo "install-dependencies.sh: please run: sudo apt-get install ${missing[*]}" >&2
         exit 1
     fi
