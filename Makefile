@@ -1,0 +1,61 @@
+# `make` alone lists what there is. Every target can be run on its own; `make test` is what CI runs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# Two Swift builds in one scratch directory would only wait for each other.
+.NOTPARALLEL:
+
+# Building and testing take the very same flags: others would make `swift test` build everything again.
+FLAGS := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+RELEASE_FLAGS := -c release $(FLAGS)
+SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
+PYTHON := .build/venv/bin/python
+
+.PHONY: help deps venv build release test lint format docs interop bench demo clean distclean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+
+deps: ## install missing Debian packages (says which where it cannot)
+	@Scripts/install-dependencies.sh
+
+venv: deps ## make the Python environment of the interoperability tests
+	@Scripts/make-venv.sh
+
+build: deps ## build everything, tests too (debug)
+	swift build --build-tests $(FLAGS)
+
+release: deps ## build the tool, the libraries and the benchmark (release)
+	swift build $(RELEASE_FLAGS)
+
+test: lint venv build interop ## everything that CI checks
+	Scripts/check-linkage.sh
+	Scripts/build-docs.sh
+	swift test --disable-xctest $(FLAGS)
+
+lint: ## check format and style
+	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	Scripts/check-style.sh
+
+format: ## format the sources in place
+	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+docs: build ## build the documentation, warnings being errors
+	Scripts/build-docs.sh
+
+interop: venv ## check the servers and parsers that the tests run against
+	$(PYTHON) Tests/Interop/selftest.py
+
+bench: release ## measure against the physical limit
+	.build/release/sluice-bench
+
+demo: ## upload 1 GiB to a real server, and show speed, memory and checksums
+	@Scripts/demo.sh
+
+clean: ## remove what was built
+	@# Not `swift package clean`, which would take the Python environment along.
+	[ ! -d .build ] || find .build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +
+
+distclean: ## remove .build whole, with the Python environment
+	rm -rf .build

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Makes sure that what building and testing needs is there. What is missing is installed with apt-get where
+# that is possible (as root or through sudo), and named where it is not. Nothing is touched if all is there.
+set -euo pipefail
+
+missing=()
+
+# need PACKAGE COMMAND... - the Debian package to install if the command fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+# Tested by what they are for, not by their name: any libcurl with headers will do, not only OpenSSL's.
+need pkg-config pkg-config --version
+need zlib1g-dev pkg-config --exists zlib
+need libcurl4-openssl-dev pkg-config --exists libcurl
+need python3 python3 --version
+need python3-venv python3 -c 'import venv, ensurepip'
+need curl curl --version
+# On Debian nginx is not on the PATH of everyone.
+need nginx-light env PATH="$PATH:/usr/sbin:/usr/local/sbin" nginx -v
+if [[ $(uname -s) == Linux ]]; then
+    need binutils readelf --version
+fi
+
+if ! command -v swift >/dev/null; then
+    echo "install-dependencies.sh: swift is not on the PATH; Sluice needs Swift 6.2 or newer (swift.org/install)" >&2
+    exit 1
+fi
+if [[ ${#missing[@]} -eq 0 ]]; then
+    exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+    echo "install-dependencies.sh: please install what Debian calls: ${missing[*]}" >&2
+    exit 1
+fi
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+    as_root=(sudo)
+    # A build must not wait for a password where nobody is there to type it.
+    if ! command -v sudo >/dev/null || { [[ ! -t 0 ]] && ! sudo -n true 2>/dev/null; }; then
+        echo "install-dependencies.sh: please run: sudo apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+fi
+
+echo "Installing ${missing[*]}"
+${as_root[@]+"${as_root[@]}"} apt-get update -qq
+${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}"
