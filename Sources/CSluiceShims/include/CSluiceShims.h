@@ -16,6 +16,12 @@ ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count);
 // sendfile(2) with a 64-bit offset.
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count);
 
+// pipe2(2), close-on-exec.
+int sluice_pipe(int *ends);
+
+// fcntl(2) F_SETPIPE_SZ.
+int sluice_set_pipe_capacity(int pipe, int capacity);
+
 // eventfd(2), close-on-exec.
 int sluice_eventfd(void);
 
@@ -30,6 +36,9 @@ void sluice_set_thread_name(const char *name);
 
 // 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
+
+// Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
+int sluice_remove_tree(const char *path);
 
 // The nanoseconds of a file's times, which have other names on each system.
 struct stat;

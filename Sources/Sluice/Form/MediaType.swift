@@ -36,7 +36,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter filename: A filename or path; the case of its extension does not matter.
     /// - Returns: The type.
     public static func forFilename(_ filename: String) -> MediaType {
-        let name = filename.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last ?? filename.utf8[...]
+        let name =
+            filename.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
+            ?? filename.utf8[...]
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex,
             let known = MediaTypeTable.mediaType(forExtension: String(Substring(name[name.index(after: dot)...])))
         else { return octetStream }
@@ -44,7 +46,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The type of a multipart body or part, as the form writes it.
-    static func multipart(_ subtype: MultipartForm.Subtype, _ parameters: [(name: String, value: String)]) -> MediaType {
+    static func multipart(_ subtype: MultipartForm.Subtype, _ parameters: [(name: String, value: String)]) -> MediaType
+    {
         MediaType(
             known: parameters.reduce(into: "multipart/\(subtype)") { text, parameter in
                 text += "; \(parameter.name)=\(HeaderGrammar.parameterValue(parameter.value))"
@@ -82,7 +85,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
             switch byte {
             case UInt8(ascii: "\""): return true
             case UInt8(ascii: "\\"):
-                guard let escaped = rest.popFirst(), escaped != 0, escaped != 0x0D, escaped != 0x0A else { return false }
+                guard let escaped = rest.popFirst(), escaped != 0, escaped != 0x0D, escaped != 0x0A else {
+                    return false
+                }
             case 0, 0x0D, 0x0A: return false
             default: continue
             }

@@ -25,7 +25,10 @@ public struct MultipartForm: Sendable {
         /// - Throws: ``MultipartError/Code/invalidForm`` where it is not a token.
         public init(_ text: String) throws(MultipartError) {
             guard HeaderGrammar.isToken(text) else {
-                throw MultipartError(.invalidForm, "the subtype \"\(printable(text))\" is not a token, like mixed or related")
+                throw MultipartError(
+                    .invalidForm,
+                    "the subtype \"\(printable(text))\" is not a token, like mixed or related"
+                )
             }
             self.init(known: text.lowercased())
         }

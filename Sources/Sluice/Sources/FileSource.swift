@@ -88,7 +88,12 @@ public struct FileSource: Sendable {
                 start = try SystemCalls.offset(of: shared.rawValue)
             }
         } catch {
-            throw MultipartError(.openFailed, "cannot be opened; check the path and its permissions", path: origin.path, error)
+            throw MultipartError(
+                .openFailed,
+                "cannot be opened; check the path and its permissions",
+                path: origin.path,
+                error
+            )
         }
 
         switch status.kind {
@@ -109,7 +114,11 @@ public struct FileSource: Sendable {
             )
         default:
             guard range == nil else {
-                throw MultipartError(.invalidRange, "has no fixed length, so no byte range of it can be sent", path: path)
+                throw MultipartError(
+                    .invalidRange,
+                    "has no fixed length, so no byte range of it can be sent",
+                    path: path
+                )
             }
             return .stream(StreamSource(origin: origin, path: path, isRestartable: isSynthetic && path != nil))
         }
