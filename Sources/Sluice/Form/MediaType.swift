@@ -59,10 +59,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     private static func isValid(_ text: String) -> Bool {
         var rest = text.utf8[...]
         guard takeToken(&rest), rest.popFirst() == UInt8(ascii: "/"), takeToken(&rest) else { return false }
-        while true {
+        while !rest.isEmpty {
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            guard let separator = rest.popFirst() else { return true }
-            guard separator == UInt8(ascii: ";") else { return false }
+            guard rest.popFirst() == UInt8(ascii: ";") else { return false }
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard takeToken(&rest), rest.popFirst() == UInt8(ascii: "=") else { return false }
             if rest.first == UInt8(ascii: "\"") {
@@ -71,6 +70,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
                 guard takeToken(&rest) else { return false }
             }
         }
+        return true
     }
 
     private static func takeToken(_ rest: inout Substring.UTF8View) -> Bool {
