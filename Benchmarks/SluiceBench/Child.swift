@@ -18,6 +18,7 @@ struct Child {
     ///   - arguments: What follows its name.
     ///   - input: The descriptor that becomes its standard input; this program's own where nil.
     ///   - output: The descriptor that becomes its standard output.
+    /// - Throws: The system's error where it cannot be started.
     init(_ program: String, _ arguments: [String], input: Int32? = nil, output: Int32) throws {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -43,6 +44,7 @@ struct Child {
     /// Waits for its end.
     ///
     /// - Returns: What it used.
+    /// - Throws: ``Failure`` where it ended with another status than 0.
     @discardableResult
     func wait() throws -> rusage {
         var usage = rusage()

@@ -26,7 +26,9 @@ struct Row {
         }
     }
 
-    /// Something that is run and timed. It moves the row's bytes each time.
+    /// Something that is run and timed.
+    ///
+    /// It moves the row's bytes each time.
     typealias Work = () async throws -> Void
 
     /// What a row runs, once it is set up.
