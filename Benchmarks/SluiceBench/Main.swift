@@ -8,7 +8,9 @@ import Darwin
 
 @main
 enum Main {
-    static var rows: [Row] { ReaderRows.all + WriteRows.all + ProgressRows.all + MemoryRows.all }
+    static var rows: [Row] {
+        ReaderRows.all + AllocationRows.all + WriteRows.all + ProgressRows.all + MemoryRows.all
+    }
 
     static func main() async {
         // A receiver that goes away is an error of the row's, not the end of the program.
