@@ -75,6 +75,10 @@ public struct FileSource: Sendable {
     /// Looks at the file and says how it is to be read.
     func resolve() throws(MultipartError) -> Content {
         let path = origin.path
+        if let path, path.utf8.contains(0) {
+            // To the system the path would end there, and be another file's.
+            throw MultipartError(.openFailed, "has a NUL in its path, which no file's has", path: path)
+        }
         let status: FileStatus
         var start: Int64 = 0
         var isSynthetic = false
