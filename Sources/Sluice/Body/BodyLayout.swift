@@ -100,7 +100,7 @@ private struct LayoutBuilder {
                 if case .form(let nested) = part.origin {
                     try add(
                         nested,
-                        enclosing: enclosing + [label.description],
+                        enclosing: enclosing + [label.ownDescription],
                         outerBoundaries: outerBoundaries + [boundary]
                     )
                 } else {
