@@ -21,6 +21,11 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    /// The `type/subtype`, without parameters.
+    var essence: String {
+        String(description.prefix { $0 != ";" && $0 != " " && $0 != "\t" })
+    }
+
     /// `application/octet-stream`: bytes of which nothing else is known.
     public static let octetStream = MediaType(known: "application/octet-stream")
     /// `text/plain`, without a charset.
