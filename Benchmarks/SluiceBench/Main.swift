@@ -9,7 +9,7 @@ import Darwin
 @main
 enum Main {
     static var rows: [Row] {
-        ReaderRows.all + AllocationRows.all + WriteRows.all + ProgressRows.all + MemoryRows.all
+        ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + ProgressRows.all + MemoryRows.all
     }
 
     static func main() async {
