@@ -27,9 +27,7 @@ struct Endpoint {
         try self.init(parsed, code: .invalidRequest, shown: url)
     }
 
-    /// Where a redirect leads.
-    ///
-    /// - Parameter location: The Location header's value, often relative to this URL.
+    /// Where a redirect leads; its Location is often relative to this URL.
     func following(_ location: String) throws(TransferError) -> Endpoint {
         let parsed = try ParsedURL()
         guard

@@ -38,7 +38,7 @@ final class EventLoop: Sendable {
 
     // MARK: From any thread
 
-    /// Starts a transfer. The ticket is told of everything, also that there is no thread or that the loop was closed.
+    /// Starts a transfer, and tells its ticket also that there is no thread or that the loop was closed.
     func submit(_ ticket: TransferTicket) {
         let before = state.withLock { state in
             defer {

@@ -16,7 +16,7 @@ struct MultiHandle: @unchecked Sendable {
         }
     }
 
-    /// Closes the connections and frees the handle. No easy handle may be in it.
+    /// Closes the connections and frees the handle, in which no easy handle may be left.
     func destroy() {
         unsafe curl_multi_cleanup(pointer)
     }

@@ -13,7 +13,7 @@ struct RequestHop {
     private(set) var method: String
     /// Whether the body goes with it; not after a redirect that turns it into a `GET`.
     private(set) var sendsBody = true
-    /// Whether all hops so far had one origin. Once they have not, whoever is asked may be anybody's choice.
+    /// Whether all hops so far had one origin; once they have not, whoever is asked may be anybody's choice.
     private var isTrusted = true
 
     /// Checks the request.
@@ -42,11 +42,7 @@ struct RequestHop {
         if let flaw = authentication?.flaw { throw refuse(flaw) }
     }
 
-    /// The request that a redirect asks for.
-    ///
-    /// - Parameters:
-    ///   - location: Where to, from the Location field.
-    ///   - status: The redirect's status.
+    /// The request that a redirect of this status asks for.
     func following(_ location: String, status: Int) throws(TransferError) -> RequestHop {
         var next = self
         next.endpoint = try endpoint.following(location)

@@ -33,10 +33,7 @@ final class Transfer {
 
     /// Prepares the handle; nothing is connected to yet.
     ///
-    /// - Parameters:
-    ///   - ticket: What was asked for.
-    ///   - userAgent: The client's `User-Agent`.
-    ///   - notify: Called from another thread when a paused transfer can go on.
+    /// `notify` is called from another thread when a paused transfer can go on.
     init(_ ticket: TransferTicket, userAgent: String, notify: @escaping @Sendable () -> Void) throws(TransferError) {
         self.ticket = ticket
         let request = ticket.request
@@ -67,7 +64,7 @@ final class Transfer {
 
     // MARK: The end
 
-    /// Closes what is open and tells whoever waits. The handle must not be with libcurl any more.
+    /// Closes what is open and tells whoever waits, once the handle is back from libcurl.
     func finish(_ result: Result<Response, TransferError>) {
         feed.close()
         if case .success = result, sentCompletely {

@@ -29,12 +29,12 @@ final class TransferTicket: Sendable {
         cancelled.store(true, ordering: .relaxed)
     }
 
-    /// Says whom to tell. Comes before the ticket is handed on.
+    /// Says whom to tell, before the ticket is handed on.
     func setWaiter(_ waiter: CheckedContinuation<Outcome, Never>) {
         continuation.withLock { $0 = waiter }
     }
 
-    /// Tells the task what became of the transfer. Only the first call has an effect.
+    /// Tells the task what became of the transfer; only the first call has an effect.
     func resume(_ outcome: Outcome) {
         let waiter = continuation.withLock { continuation in
             defer { continuation = nil }

@@ -23,9 +23,7 @@ package final class ChildProcess: Sendable {
     private let input: Int32
     private let output: Int32
 
-    /// Starts a program.
-    ///
-    /// - Parameter command: The program's path, or its name on the PATH, and its arguments.
+    /// Starts a program, by its path or by its name on the PATH.
     package init(_ command: [String]) throws {
         var inputEnds: [Int32] = [-1, -1]
         var outputEnds: [Int32] = [-1, -1]

@@ -28,10 +28,6 @@ package final class ServerProcess: Sendable {
     }
 
     /// Starts a server and waits until it accepts connections.
-    ///
-    /// - Parameters:
-    ///   - script: The server's name in `Tests/Interop`.
-    ///   - arguments: Its options.
     package init(_ script: String, _ arguments: String...) throws {
         child = try ChildProcess([Self.python, Self.interop(script), "--lifetime", "300"] + arguments)
         guard let line = child.readLine() else { throw ChildProcess.Failure("\(script) printed no ready line") }
