@@ -57,6 +57,10 @@ static inline CURLcode sluice_set_debug_function(CURL *handle, curl_debug_callba
     return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, function);
 }
 
+static inline CURLcode sluice_set_close_socket_function(CURL *handle, curl_closesocket_callback function) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+
 // http and https only, whatever a URL or a redirect says.
 static inline CURLcode sluice_restrict_protocols(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -99,6 +103,10 @@ static inline CURLcode sluice_close_sockets_on_exec(CURL *handle) {
 // MARK: curl_easy_getinfo
 
 static inline CURLcode sluice_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode sluice_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }
 

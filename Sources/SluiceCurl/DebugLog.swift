@@ -20,8 +20,9 @@ final class DebugLog {
         // The rest is the bodies' bytes, and TLS's.
         default: return
         }
-        for unsafeline in unsafe bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            let text = unsafe String(decoding: line, as: UTF8.self)
+        let head = unsafe String(decoding: bytes, as: UTF8.self)
+        for line in head.split(whereSeparator: \.isNewline) {
+            let text = String(line)
             handler(DebugLine(kind: kind, text: printable(kind == .info ? Redaction.info(text) : redactHeader(text))))
         }
     }

@@ -90,6 +90,13 @@ final class EasyHandle {
 
     // MARK: What is known of the transfer
 
+    /// This end's port of the connection that was used last.
+    var localPort: Int64 {
+        var value = 0
+        unsafe sluice_get_long(pointer, CURLINFO_LOCAL_PORT, &value)
+        return Int64(value)
+    }
+
     /// A number that libcurl has of the transfer; 0 where it does not know.
     func info(_ info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0

@@ -130,9 +130,11 @@ final class EventLoop: Sendable {
         let multi = MultiHandle(configuration)
         if let multi {
             state.withLock { $0.multi = multi }
-            TransferLoop(self, multi).run()
+            let loop = TransferLoop(self, multi)
+            loop.run()
             state.withLock { $0.multi = nil }
-            multi.destroy()
+            // Closing the connections still asks for the loop's last words.
+            withExtendedLifetime(loop) { multi.destroy() }
         }
         let commands = state.withLock { state in
             state.phase = .ended

@@ -2,7 +2,7 @@
 ///
 /// Interim responses and challenges come through here too; each status line begins anew. Used on the loop's thread only.
 final class ResponseCollector {
-    private let bodyLimit: Int
+    let bodyLimit: Int
     private let followsRedirects: Bool
 
     /// The status code; nil before there is one.

@@ -15,6 +15,8 @@ final class Transfer {
     /// Takes credentials out of debug lines; nil where nobody wants lines.
     let debugLog: DebugLog?
 
+    private let lastWords: LastWords
+
     /// Where the present request goes.
     var url: String { hop.endpoint.url }
 
@@ -34,8 +36,14 @@ final class Transfer {
     /// Prepares the handle; nothing is connected to yet.
     ///
     /// `notify` is called from another thread when a paused transfer can go on.
-    init(_ ticket: TransferTicket, userAgent: String, notify: @escaping @Sendable () -> Void) throws(TransferError) {
+    init(
+        _ ticket: TransferTicket,
+        _ lastWords: LastWords,
+        userAgent: String,
+        notify: @escaping @Sendable () -> Void
+    ) throws(TransferError) {
         self.ticket = ticket
+        self.lastWords = lastWords
         let request = ticket.request
         hop = try RequestHop(request, userAgent: userAgent)
         limits = try TransferLimits(request)
@@ -57,6 +65,7 @@ final class Transfer {
             try hop.configure(handle, for: ticket.body)
             unsafe try handle.set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: ticket.id))
             try handle.connectCallbacks(of: self)
+            try lastWords.listen(to: handle)
         } catch {
             throw TransferError(error.code, error.reason, url: url, curlCode: error.curlCode)
         }
@@ -96,6 +105,9 @@ final class Transfer {
     func complete(_ code: CURLcode) -> Step {
         // The last buffer was read before it was sent, so that the feed alone does not know.
         if hop.sendsBody { sentCompletely = feed.isAtEnd && handle.info(CURLINFO_SIZE_UPLOAD_T) >= feed.position }
+        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort), url.hasPrefix("http://") {
+            collector.takeLastWords(words)
+        }
         do throws(TransferError) {
             guard isAnswered(code) else { throw failure(code) }
             guard let location = collector.redirectLocation else { return .done(.success(response)) }

@@ -7,6 +7,7 @@ internal import Sluice
 final class TransferLoop {
     private let eventLoop: EventLoop
     private let multi: MultiHandle
+    private let lastWords = LastWords()
     private var transfers: [Int: Transfer] = [:]
     /// When the transfers' limits are to be looked at; nil for at once.
     private var nextCheck: TransferLimits.Instant?
@@ -48,7 +49,7 @@ final class TransferLoop {
                 throw TransferError(.cancelled, "the transfer was cancelled before it began", url: ticket.request.url)
             }
             let (eventLoop, id) = (eventLoop, ticket.id)
-            let transfer = try Transfer(ticket, userAgent: eventLoop.configuration.userAgent) {
+            let transfer = try Transfer(ticket, lastWords, userAgent: eventLoop.configuration.userAgent) {
                 eventLoop.send(.resume(id: id))
             }
             try hand(transfer)
@@ -84,6 +85,7 @@ final class TransferLoop {
                 do { try hand(transfer) } catch { transfer.finish(.failure(error)) }
             }
         }
+        lastWords.forget()
     }
 
     // MARK: Ending early
