@@ -1,0 +1,123 @@
+/// Every option of every command; the raw value is the long name.
+enum Option: String, CaseIterable, Sendable {
+    case form
+    case formString = "form-string"
+    case boundary
+    case subtype
+    case escape
+    case formEscape = "form-escape"
+    case strictFiles = "strict-files"
+
+    case output
+    case printContentType = "print-content-type"
+    case printLength = "print-length"
+
+    case request
+    case header
+    case user
+    case digest
+    case anyAuth = "anyauth"
+    case bearer = "oauth2-bearer"
+    case location
+    case insecure
+    case caFile = "cacert"
+    case fail
+    case maxTime = "max-time"
+    case connectTimeout = "connect-timeout"
+    case maxResponse = "max-response"
+    case progress
+    case verbose
+
+    case help
+    case version
+
+    /// The options that say what the form consists of.
+    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .strictFiles]
+
+    /// The one-letter name; those that curl has as well are curl's.
+    var letter: Character? {
+        switch self {
+        case .form: "F"
+        case .output: "o"
+        case .request: "X"
+        case .header: "H"
+        case .user: "u"
+        case .location: "L"
+        case .insecure: "k"
+        case .fail: "f"
+        case .maxTime: "m"
+        case .verbose: "v"
+        case .help: "h"
+        case .version: "V"
+        default: nil
+        }
+    }
+
+    /// What stands for the value in the help; nil where the option takes none.
+    var placeholder: String? {
+        switch self {
+        case .form: "SPEC"
+        case .formString: "NAME=VALUE"
+        case .boundary: "TEXT"
+        case .subtype: "NAME"
+        case .escape: "HOW"
+        case .output, .caFile: "FILE"
+        case .request: "METHOD"
+        case .header: "LINE"
+        case .user: "NAME[:PASSWORD]"
+        case .bearer: "TOKEN"
+        case .maxTime, .connectTimeout: "SECONDS"
+        case .maxResponse: "BYTES"
+        case .progress: "HOW"
+        case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location, .insecure, .fail,
+            .verbose, .help, .version:
+            nil
+        }
+    }
+
+    /// What the help says; lines after the first continue it.
+    var help: [String] {
+        switch self {
+        case .form: ["add a part, in curl's grammar; see SPEC below"]
+        case .formString: ["add a field whose value is taken as it is: no @, <, ;type="]
+        case .boundary: ["separate the parts by TEXT; random unless given"]
+        case .subtype: ["send multipart/NAME: form-data (the default), mixed, related, ..."]
+        case .escape:
+            [
+                "write quotes and line breaks in names as percent (%22, the default),",
+                "html (as percent, and as browsers do in values), or backslash (\\\")",
+            ]
+        case .formEscape: ["the same as --escape backslash, by curl's name"]
+        case .strictFiles: ["fail if a file changes in any way meanwhile; by default one may grow"]
+        case .output: ["write to FILE, replaced only once all of it is there; - is standard output"]
+        case .printContentType: ["print the value of the Content-Type header that goes with the body"]
+        case .printLength: ["print the body's length in bytes, or \"unknown\""]
+        case .request: ["use METHOD; POST unless given"]
+        case .header:
+            ["send a header, as in \"Name: value\"; \"Name;\" sends it empty", "(not @FILE, which curl reads headers from)"]
+        case .user:
+            [
+                "log in with HTTP Basic; without PASSWORD it is asked for on the terminal.",
+                "Other users of the machine can see a password on the command line.",
+            ]
+        case .digest: ["with -u: log in with HTTP Digest"]
+        case .anyAuth: ["with -u: log in the most secure way that the server offers"]
+        case .bearer: ["log in with a bearer token"]
+        case .location: ["follow redirects"]
+        case .insecure: ["do not verify the server's certificate"]
+        case .caFile: ["trust the certificate authorities in FILE (PEM)"]
+        case .fail: ["exit with 22 if the server answers with status 400 or above"]
+        case .maxTime: ["give up after so many seconds in all"]
+        case .connectTimeout: ["give up if there is no connection after so many seconds"]
+        case .maxResponse: ["the longest answer to accept; 64 MiB unless given. K, M and G multiply"]
+        case .progress:
+            [
+                "show progress on standard error: bar, plain (lines), json (an object a",
+                "line), none, or auto (the default: bar on a terminal, else plain)",
+            ]
+        case .verbose: ["show what is said on the wire, headers and all, on standard error"]
+        case .help: ["print this"]
+        case .version: ["print the version"]
+        }
+    }
+}
