@@ -31,5 +31,5 @@ int sluice_options_refused(void) { return optopt; }
 
 int sluice_terminal_columns(int descriptor) {
     struct winsize size;
-    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
 }

@@ -21,14 +21,14 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .httpError: "with --fail: the server answered with status 400 or above"
         case .usage: "wrong usage"
         case .badData: "a part is wrong: its name, headers or type, or a file that changed while it was sent"
-        case .noInput: "a file is missing or unreadable"
+        case .noInput: "a file is missing, or is a directory"
         case .unavailable: "no connection: the name does not resolve, or nobody answers"
         case .software: "an error in the tool or its libraries"
         case .cannotCreate: "the output cannot be created"
         case .inputOutput: "reading, writing or the connection failed midway"
         case .temporaryFailure: "timed out"
         case .protocolError: "not HTTP, a TLS failure, or a redirect that cannot be followed"
-        case .noPermission: "the server or proxy refused the credentials"
+        case .noPermission: "no permission to read a part or to create the output"
         }
     }
 }

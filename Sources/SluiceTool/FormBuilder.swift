@@ -12,7 +12,7 @@ struct FormBuilder {
     private var levels: [Level]
     private let changePolicy: FileSource.ChangePolicy
     private var takesStandardInput = false
-    /// The files among the parts, which must not be written to.
+    /// The files that the parts are read from, as they were given.
     private(set) var paths: [String] = []
 
     /// Starts a form.
@@ -85,7 +85,8 @@ struct FormBuilder {
                 let part = Part(
                     disposition: try disposition(name, filename: filename),
                     // By the path's own extension where the name sent has none that is known.
-                    mediaType: [filename, file.path].map(MediaType.forFilename).first { $0 != .octetStream } ?? .octetStream,
+                    mediaType: [filename, file.path].map(MediaType.forFilename).first { $0 != .octetStream }
+                        ?? .octetStream,
                     file: try source(file.path)
                 )
                 try append(part, file.attributes)
@@ -93,7 +94,9 @@ struct FormBuilder {
         case .begin(let attributes):
             try beginGroup(name, attributes)
         case .end:
-            guard levels.count > 1 else { throw ToolError.usage("-F '=)' ends a group, but none was begun with NAME=(") }
+            guard levels.count > 1 else {
+                throw ToolError.usage("-F '=)' ends a group, but none was begun with NAME=(")
+            }
             try endGroup()
         }
     }
@@ -104,7 +107,9 @@ struct FormBuilder {
         guessedFrom filename: String? = nil
     ) throws {
         var part = part
-        if let filename { part.mediaType = Self.fieldType(forFilename: filename, hasFilename: part.disposition?.filename != nil) }
+        if let filename {
+            part.mediaType = Self.fieldType(forFilename: filename, hasFilename: part.disposition?.filename != nil)
+        }
         let headers = try Self.headers(attributes)
         if let type = attributes.type ?? headers.type { part.mediaType = try MediaType(type) }
         part.headers = headers.fields
@@ -142,8 +147,8 @@ struct FormBuilder {
     }
 
     private mutating func source(_ path: String) throws(ToolError) -> FileSource {
+        paths.append(path)
         guard path == FormSpec.standardInput else {
-            paths.append(path)
             return FileSource(path: path, changePolicy: changePolicy)
         }
         if takesStandardInput { throw .usage("only one part can be read from standard input (-)") }

@@ -28,7 +28,10 @@ struct FormOptions: Sendable {
             case .subtype: subtype = try MultipartForm.Subtype(given.value)
             case .escape:
                 guard let known = Self.escapings[given.value] else {
-                    throw MultipartError(.invalidForm, "--escape is percent, html or backslash, not '\(printable(given.value))'")
+                    throw MultipartError(
+                        .invalidForm,
+                        "--escape is percent, html or backslash, not '\(printable(given.value))'"
+                    )
                 }
                 escaping = known
             case .formEscape: escaping = .backslash

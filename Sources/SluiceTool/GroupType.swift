@@ -11,11 +11,11 @@ struct GroupType {
     /// - Throws: A usage error where it is not a multipart type; `MultipartError` where it is no type at all.
     init(_ text: String) throws {
         let prefix = "multipart/"
-        var rest = try MediaType(text).description[...]
-        guard rest.prefix(prefix.count).lowercased() == prefix else {
+        let type = try MediaType(text).description
+        guard type.prefix(prefix.count).lowercased() == prefix else {
             throw ToolError.usage("a group of parts has a type like multipart/mixed, not \(printable(text))")
         }
-        rest = rest.dropFirst(prefix.count)
+        var rest = type.unicodeScalars.dropFirst(prefix.count)
         subtype = try MultipartForm.Subtype(String(Self.take(&rest) { $0 != ";" && $0 != " " && $0 != "\t" }))
         while true {
             _ = Self.take(&rest) { $0 == ";" || $0 == " " || $0 == "\t" }
@@ -27,17 +27,20 @@ struct GroupType {
     }
 
     /// A token as it is, a quoted string without its quotes and backslashes. `MediaType` has checked the syntax.
-    private static func takeValue(_ rest: inout Substring) -> String {
+    private static func takeValue(_ rest: inout Substring.UnicodeScalarView) -> String {
         guard rest.first == "\"" else { return String(take(&rest) { $0 != ";" && $0 != " " && $0 != "\t" }) }
         rest = rest.dropFirst()
-        var value = ""
-        while let character = rest.popFirst(), character != "\"" {
-            value.append(character == "\\" ? rest.popFirst() ?? character : character)
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
         }
-        return value
+        return String(value)
     }
 
-    private static func take(_ rest: inout Substring, while condition: (Character) -> Bool) -> Substring {
+    private static func take(
+        _ rest: inout Substring.UnicodeScalarView,
+        while condition: (Unicode.Scalar) -> Bool
+    ) -> Substring.UnicodeScalarView {
         let taken = rest.prefix(while: condition)
         rest = rest.dropFirst(taken.count)
         return taken

@@ -24,6 +24,7 @@ enum Option: String, CaseIterable, Sendable {
     case fail
     case maxTime = "max-time"
     case connectTimeout = "connect-timeout"
+    case idleTimeout = "idle-timeout"
     case maxResponse = "max-response"
     case progress
     case verbose
@@ -32,7 +33,7 @@ enum Option: String, CaseIterable, Sendable {
     case version
 
     /// The options that say what the form consists of.
-    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .strictFiles]
+    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles]
 
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
@@ -66,7 +67,7 @@ enum Option: String, CaseIterable, Sendable {
         case .header: "LINE"
         case .user: "NAME[:PASSWORD]"
         case .bearer: "TOKEN"
-        case .maxTime, .connectTimeout: "SECONDS"
+        case .maxTime, .connectTimeout, .idleTimeout: "SECONDS"
         case .maxResponse: "BYTES"
         case .progress: "HOW"
         case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location, .insecure, .fail,
@@ -94,7 +95,10 @@ enum Option: String, CaseIterable, Sendable {
         case .printLength: ["print the body's length in bytes, or \"unknown\""]
         case .request: ["use METHOD; POST unless given"]
         case .header:
-            ["send a header, as in \"Name: value\"; \"Name;\" sends it empty", "(not @FILE, which curl reads headers from)"]
+            [
+                "send a header, as in \"Name: value\"; \"Name;\" sends it empty",
+                "(not @FILE, which curl reads headers from)",
+            ]
         case .user:
             [
                 "log in with HTTP Basic; without PASSWORD it is asked for on the terminal.",
@@ -109,6 +113,7 @@ enum Option: String, CaseIterable, Sendable {
         case .fail: ["exit with 22 if the server answers with status 400 or above"]
         case .maxTime: ["give up after so many seconds in all"]
         case .connectTimeout: ["give up if there is no connection after so many seconds"]
+        case .idleTimeout: ["give up if nothing moves for so many seconds, the server's thinking included"]
         case .maxResponse: ["the longest answer to accept; 64 MiB unless given. K, M and G multiply"]
         case .progress:
             [

@@ -92,7 +92,7 @@ enum OptionParser {
 private final class OptionTable {
     let options: [Option]
     let short: String
-    let long: UnsafeMutableBufferPointer<option>
+    let long: UnsafeMutableBufferPointer<CSluiceShims.option>
 
     /// Where the codes of options begin; letters and getopt's own codes lie below.
     private static let firstCode: Int32 = 256
@@ -109,7 +109,7 @@ private final class OptionTable {
         for (index, entry) in options.enumerated() {
             unsafe long.initializeElement(
                 at: index,
-                to: option(
+                to: CSluiceShims.option(
                     name: unsafe strdup(entry.rawValue),
                     has_arg: entry.placeholder == nil ? no_argument : required_argument,
                     flag: nil,
@@ -117,11 +117,11 @@ private final class OptionTable {
                 )
             )
         }
-        unsafe long.initializeElement(at: options.count, to: option())
+        unsafe long.initializeElement(at: options.count, to: CSluiceShims.option())
     }
 
     deinit {
-        for entry in unsafe long { unsafe free(UnsafeMutablePointer(mutating: entry.name)) }
+        unsafe long.forEach { unsafe free(UnsafeMutablePointer(mutating: $0.name)) }
         unsafe long.deallocate()
     }
 
@@ -151,7 +151,7 @@ private final class ArgumentVector {
     }
 
     deinit {
-        for pointer in unsafe pointers { unsafe free(pointer) }
+        unsafe pointers.forEach { unsafe free($0) }
         unsafe pointers.deallocate()
     }
 
@@ -171,7 +171,8 @@ private final class ArgumentVector {
 
     /// The operands, which getopt_long moved to the end.
     var rest: [String] {
-        (Int(sluice_options_index())..<unsafe pointers.count - 1).compactMap { argument(at: $0) }
+        let count = unsafe pointers.count - 1
+        return (Int(sluice_options_index())..<count).compactMap { argument(at: $0) }
     }
 
     /// The argument that was looked at last.

@@ -42,7 +42,7 @@ int sluice_options_next(
 int sluice_options_index(void);
 int sluice_options_refused(void);
 
-// The width of the terminal behind the descriptor, or 0 where there is none or it does not say.
+// The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
 int sluice_terminal_columns(int descriptor);
 
 // The nanoseconds of a file's times, which have other names on each system.
