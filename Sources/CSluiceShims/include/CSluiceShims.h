@@ -17,6 +17,12 @@ ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count);
 // sendfile(2) with a 64-bit offset.
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count);
 
+// pipe2(2), close-on-exec.
+int sluice_pipe(int *ends);
+
+// fcntl(2) F_SETPIPE_SZ.
+int sluice_set_pipe_capacity(int pipe, int capacity);
+
 // eventfd(2), close-on-exec.
 int sluice_eventfd(void);
 
@@ -44,6 +50,9 @@ int sluice_options_refused(void);
 
 // The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
 int sluice_terminal_columns(int descriptor);
+
+// Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
+int sluice_remove_tree(const char *path);
 
 // The nanoseconds of a file's times, which have other names on each system.
 struct stat;

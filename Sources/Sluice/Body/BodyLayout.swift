@@ -33,7 +33,7 @@ final class BodyLayout: Sendable {
 
     init(_ form: MultipartForm) throws(MultipartError) {
         var builder = LayoutBuilder()
-        try builder.add(form, enclosing: [], outerBoundaries: [])
+        try builder.add(form, enclosing: [], outerBoundaries: [], searched: [])
         builder.endRun(part: nil)
         contentType = form.contentType
         segments = builder.segments
@@ -80,9 +80,12 @@ private struct LayoutBuilder {
     mutating func add(
         _ form: MultipartForm,
         enclosing: [String],
-        outerBoundaries: [String]
+        outerBoundaries: [String],
+        searched: [String]
     ) throws(MultipartError) {
         let boundary = form.boundary.description
+        // A form that asks for the search has its delimiter searched for in the forms nested in it as well.
+        let searched = form.checksMemoryForBoundary ? outerBoundaries + [boundary] : searched
         guard outerBoundaries.count < Self.deepestNesting else {
             throw MultipartError(.nestingTooDeep, "forms are nested more than \(Self.deepestNesting) deep")
         }
@@ -100,12 +103,13 @@ private struct LayoutBuilder {
                 if case .form(let nested) = part.origin {
                     try add(
                         nested,
-                        enclosing: enclosing + [label.description],
-                        outerBoundaries: outerBoundaries + [boundary]
+                        enclosing: enclosing + [label.ownDescription],
+                        outerBoundaries: outerBoundaries + [boundary],
+                        searched: searched
                     )
                 } else {
                     let content = try part.resolveContent(form.escaping)
-                    if form.checksMemoryForBoundary { try check(content, for: outerBoundaries + [boundary]) }
+                    try check(content, for: searched)
                     labels.append(label)
                     endRun(part: labels.count - 1)
                     append(content, part: labels.count - 1)

@@ -108,7 +108,9 @@ public final class BodyReader {
         let before = bytes.count
         try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
             try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
+                let room = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...]
+                )
                 initialized += unsafe try read(into: .init(rebasing: room[..<min(count, room.count)]))
             }
         }
@@ -224,7 +226,10 @@ public final class BodyReader {
                 let wanted = min(scratch.count, Int(toDiscard))
                 let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
                 if count == 0 {
-                    throw MultipartError(.invalidRange, "the body ends at \(position - toDiscard), before the offset \(position)")
+                    throw MultipartError(
+                        .invalidRange,
+                        "the body ends at \(position - toDiscard), before the offset \(position)"
+                    )
                 }
                 toDiscard -= Int64(count)
             }
