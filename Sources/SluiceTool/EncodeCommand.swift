@@ -19,8 +19,8 @@ struct EncodeCommand: Sendable {
             "Writes a multipart body, to standard output unless -o says otherwise.",
             groups,
             exampleLines: """
-                  sluice encode -F title=Holiday -F film=@film.mkv -o body.bin --print-content-type
-                  tar c photos | sluice encode -F 'archive=@-;filename=photos.tar' | gzip > body.gz
+                  sluice encode -F title=Holiday -F film=@film.mkv -o body --print-content-type
+                  tar c photos | sluice encode -F 'tar=@-;filename=photos.tar' > body
                 """
         )
     }

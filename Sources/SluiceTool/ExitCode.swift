@@ -18,16 +18,16 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "done"
-        case .httpError: "with --fail: the server answered with status 400 or above"
+        case .httpError: "with --fail: the server answered with 400 or above"
         case .usage: "wrong usage"
-        case .badData: "a part is wrong: its name, headers or type, or a file that changed while it was sent"
+        case .badData: "a part is wrong, or its file changed while it was sent"
         case .noInput: "a file is missing, or is a directory"
-        case .unavailable: "no connection: the name does not resolve, or nobody answers"
+        case .unavailable: "no connection to the server"
         case .software: "an error in the tool or its libraries"
         case .cannotCreate: "the output cannot be created"
-        case .inputOutput: "reading, writing or the connection failed midway"
+        case .inputOutput: "reading or writing failed, or the connection was lost"
         case .temporaryFailure: "timed out"
-        case .protocolError: "not HTTP, a TLS failure, or a redirect that cannot be followed"
+        case .protocolError: "TLS failed, or the answer is not what HTTP allows or too long"
         case .noPermission: "no permission to read a part or to create the output"
         }
     }

@@ -43,30 +43,34 @@ struct FormBuilder {
         do {
             let (name, spec) = try FormSpec.parse(argument)
             try add(name, spec)
-        } catch let error as FormSpecError {
-            throw .usage("-F '\(printable(argument))' \(error)")
-        } catch let error as MultipartError {
-            throw ToolError(error)
-        } catch let error as ToolError {
-            throw error
-        } catch {}
+        } catch {
+            throw Self.explain(error, "-F", argument)
+        }
     }
 
     /// Adds what an argument of `--form-string` says.
     ///
     /// - Parameter argument: The argument.
-    /// - Throws: A usage error where it has no `=`.
+    /// - Throws: A usage error where it has no `=`, and what is wrong with the part.
     mutating func addString(_ argument: String) throws(ToolError) {
         do {
             let (name, value) = try FormSpec.split(argument)
             try append(Self.field(try disposition(name), value))
-        } catch let error as FormSpecError {
-            throw .usage("--form-string '\(printable(argument))' \(error)")
-        } catch let error as MultipartError {
-            throw ToolError(error)
-        } catch let error as ToolError {
-            throw error
-        } catch {}
+        } catch {
+            throw Self.explain(error, "--form-string", argument)
+        }
+    }
+
+    /// The error with the argument that it is about.
+    private static func explain(_ error: any Error, _ option: String, _ argument: String) -> ToolError {
+        let context = "\(option) '\(DisplayWidth.truncated(printable(argument), to: 60))'"
+        return switch error {
+        case let error as FormSpecError: .usage("\(context) \(error)")
+        case let error as MultipartError: ToolError(ToolError(error).exitCode, "\(context): \(error.reason)")
+        case let error as ToolError where error.exitCode == .usage: .usage("\(context): \(error.message)")
+        case let error as ToolError: error
+        default: ToolError(.software, "\(context): \(error)")
+        }
     }
 
     // MARK: Kinds of parts
@@ -95,7 +99,7 @@ struct FormBuilder {
             try beginGroup(name, attributes)
         case .end:
             guard levels.count > 1 else {
-                throw ToolError.usage("-F '=)' ends a group, but none was begun with NAME=(")
+                throw ToolError.usage("there is no group to end; one begins with NAME=(")
             }
             try endGroup()
         }
@@ -141,7 +145,7 @@ struct FormBuilder {
             return attachment
         }
         guard let name else {
-            throw .usage("a part of a form needs a name before its = (RFC 7578 section 4.2)")
+            throw .usage("there is no name before the =, which a part of a form needs (RFC 7578 section 4.2)")
         }
         return .formData(name: name, filename: filename)
     }
@@ -209,7 +213,7 @@ struct FormBuilder {
                 }
             for line in lines {
                 guard let (name, value) = HeaderLines.split(line) else {
-                    throw ToolError.usage("the header '\(printable(line))' of -F is not like 'Name: value'")
+                    throw ToolError.usage("the header '\(printable(line))' is not like 'Name: value'")
                 }
                 if name.lowercased() == "content-type" {
                     type = value

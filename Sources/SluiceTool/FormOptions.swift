@@ -26,22 +26,23 @@ struct FormOptions: Sendable {
             case .formString: arguments.append(.string(given.value))
             case .boundary: boundary = try Boundary(given.value)
             case .subtype: subtype = try MultipartForm.Subtype(given.value)
-            case .escape:
-                guard let known = Self.escapings[given.value] else {
-                    throw MultipartError(
-                        .invalidForm,
-                        "--escape is percent, html or backslash, not '\(printable(given.value))'"
-                    )
-                }
-                escaping = known
+            case .escape: break
             case .formEscape: escaping = .backslash
             case .strictFiles: changePolicy = .strict
             default: return false
             }
-            return true
         } catch {
             throw .usage(error.reason)
         }
+        if given.option == .escape { try takeEscaping(given.value) }
+        return true
+    }
+
+    private mutating func takeEscaping(_ name: String) throws(ToolError) {
+        guard let known = Self.escapings[name] else {
+            throw .usage("--escape is percent, html or backslash, not '\(printable(name))'")
+        }
+        escaping = known
     }
 
     private static let escapings: [String: NameEscaping] = [

@@ -76,51 +76,49 @@ enum Option: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the help says; lines after the first continue it.
+    /// What the help says, in lines that fit beside the names.
     var help: [String] {
         switch self {
-        case .form: ["add a part, in curl's grammar; see SPEC below"]
-        case .formString: ["add a field whose value is taken as it is: no @, <, ;type="]
+        case .form: ["add a part, as curl's -F does; see SPEC below"]
+        case .formString: ["add a field with exactly this value"]
         case .boundary: ["separate the parts by TEXT; random unless given"]
-        case .subtype: ["send multipart/NAME: form-data (the default), mixed, related, ..."]
+        case .subtype: ["send multipart/NAME: form-data (the default), mixed,", "related, ..."]
         case .escape:
             [
-                "write quotes and line breaks in names as percent (%22, the default),",
-                "html (as percent, and as browsers do in values), or backslash (\\\")",
+                "how to write quotes and line breaks in names:",
+                "percent (%22, the default), html (the same, and as",
+                "browsers do in values) or backslash (\\\")",
             ]
-        case .formEscape: ["the same as --escape backslash, by curl's name"]
-        case .strictFiles: ["fail if a file changes in any way meanwhile; by default one may grow"]
-        case .output: ["write to FILE, replaced only once all of it is there; - is standard output"]
-        case .printContentType: ["print the value of the Content-Type header that goes with the body"]
+        case .formEscape: ["the same as --escape backslash"]
+        case .strictFiles:
+            ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
+        case .output:
+            ["write to FILE, which is replaced only when all is", "there; - is standard output"]
+        case .printContentType: ["print the body's Content-Type"]
         case .printLength: ["print the body's length in bytes, or \"unknown\""]
         case .request: ["use METHOD; POST unless given"]
         case .header:
-            [
-                "send a header, as in \"Name: value\"; \"Name;\" sends it empty",
-                "(not @FILE, which curl reads headers from)",
-            ]
+            ["send a header, like 'Name: value'; 'Name;' sends an", "empty one, 'Expect:' sends none of that name"]
         case .user:
-            [
-                "log in with HTTP Basic; without PASSWORD it is asked for on the terminal.",
-                "Other users of the machine can see a password on the command line.",
-            ]
+            ["log in with HTTP Basic; without PASSWORD it is asked", "for. On the command line, others can see it"]
         case .digest: ["with -u: log in with HTTP Digest"]
-        case .anyAuth: ["with -u: log in the most secure way that the server offers"]
-        case .bearer: ["log in with a bearer token"]
+        case .anyAuth: ["with -u: log in with what the server asks for"]
+        case .bearer: ["log in with a token"]
         case .location: ["follow redirects"]
         case .insecure: ["do not verify the server's certificate"]
-        case .caFile: ["trust the certificate authorities in FILE (PEM)"]
-        case .fail: ["exit with 22 if the server answers with status 400 or above"]
-        case .maxTime: ["give up after so many seconds in all"]
-        case .connectTimeout: ["give up if there is no connection after so many seconds"]
-        case .idleTimeout: ["give up if nothing moves for so many seconds, the server's thinking included"]
-        case .maxResponse: ["the longest answer to accept; 64 MiB unless given. K, M and G multiply"]
+        case .caFile: ["trust the authorities in FILE (PEM) only"]
+        case .fail: ["end with status 22 if the server answers with 400", "or above"]
+        case .maxTime: ["give up after so many seconds"]
+        case .connectTimeout: ["give up if not connected after so many seconds"]
+        case .idleTimeout: ["give up if nothing moves for so many seconds, also", "while the server thinks"]
+        case .maxResponse: ["accept no longer answer; 64M unless given"]
         case .progress:
             [
-                "show progress on standard error: bar, plain (lines), json (an object a",
-                "line), none, or auto (the default: bar on a terminal, else plain)",
+                "show progress on standard error: bar, plain (lines),",
+                "json (an object a line), none, or auto (the default:",
+                "bar on a terminal, plain elsewhere)",
             ]
-        case .verbose: ["show what is said on the wire, headers and all, on standard error"]
+        case .verbose: ["show headers and connections on standard error"]
         case .help: ["print this"]
         case .version: ["print the version"]
         }

@@ -114,7 +114,7 @@ enum ProgressBar {
         let mark = "<=>"
         let room = count - mark.count
         let phase = progress.elapsedSeconds.truncatingRemainder(dividingBy: 4) / 2
-        let position = min(max(Int((phase < 1 ? phase : 2 - phase) * Double(room)), 0), room)
+        let position = phase.isFinite ? min(max(Int((phase < 1 ? phase : 2 - phase) * Double(room)), 0), room) : 0
         let before = String(repeating: " ", count: position)
         return "[" + before + mark + String(repeating: " ", count: room - position) + "]"
     }

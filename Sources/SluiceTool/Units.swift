@@ -13,8 +13,8 @@ enum Units {
     }
 
     private static func bytes(_ count: Double) -> String {
-        guard count.isFinite, count > 0 else { return "0 B" }
-        var value = count
+        guard count > 0 else { return "0 B" }
+        var value = min(count, Double(Int64.max))
         var unit = 0
         // What would be rounded to 1024 belongs to the next unit.
         while value >= 1023.5, unit < names.count - 1 {

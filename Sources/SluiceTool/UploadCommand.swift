@@ -22,7 +22,7 @@ struct UploadCommand: Sendable {
             groups,
             exampleLines: """
                   sluice upload https://example.com/films -F title=Holiday -F film=@film.mkv
-                  pg_dump shop | sluice upload https://backup.example/ -F 'dump=@-;filename=shop.sql' --fail
+                  pg_dump shop | sluice upload https://example.com/ -F 'dump=@-;filename=x' -f
                 """
         )
     }

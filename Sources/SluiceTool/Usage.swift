@@ -12,7 +12,7 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies and uploads them, from files of any size in constant memory.
+        Makes multipart bodies and uploads them, files of any size in constant memory.
 
         Commands:
           encode   write a multipart body to a file, a pipe or standard output
@@ -48,30 +48,30 @@ enum Usage {
 
     private static let specification = """
         SPEC is what curl's -F takes:
-          NAME=VALUE           a field; quoted, as in NAME="a;b", where it has semicolons or outer blanks
-          NAME=<FILE           a field whose value is the file's content; - is standard input
-          NAME=@FILE           a file; - is standard input
-          NAME=@FILE,FILE      several files, each a part of that name
-          NAME=( ... =)        the parts between them are one part, nested
+          NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
+          NAME=<FILE        a field with the file's content; - is standard input
+          NAME=@FILE        a file; - is standard input
+          NAME=@FILE,FILE   several files of that name
+          NAME=( ... =)     a part that is made of the parts between the two
         and behind each value or file
-          ;type=TYPE           its media type; by the file's name unless given
-          ;filename=NAME       the file's name that is sent; the path's last component unless given
-          ;headers="A: b"      a header of the part; may occur again
-          ;headers=@FILE       the headers in FILE
+          ;type=TYPE        its media type; goes by the file's name unless given
+          ;filename=NAME    the name to send; the path's last component unless given
+          ;headers="A: b"   a header of the part; may be repeated
+          ;headers=@FILE    the headers that stand in FILE
         """
 
     private static var exitCodes: String {
         let lines = ExitCode.allCases.map { code in
-            "  \(DisplayWidth.padded("\(code.rawValue)", to: 3))  \(code.meaning)"
+            "  \(DisplayWidth.padded("\(code.rawValue)", to: 8))  \(code.meaning)"
         }
         return "Exit status:\n" + lines.joined(separator: "\n")
-            + "\n130, 143  ended by Ctrl-C or SIGTERM, as the shell shows it; nothing is left behind"
+            + "\n  130, 143  ended by Ctrl-C or SIGTERM, as shells show it"
     }
 
     // MARK: Options
 
     /// The column in which the explanations stand.
-    private static let margin = 30
+    private static let margin = 28
 
     private static func list(_ options: [Option]) -> String {
         options.flatMap(lines).joined(separator: "\n")
@@ -83,7 +83,7 @@ enum Usage {
         let names = "  \(letter)--\(option.rawValue)\(value)"
         let indent = String(repeating: " ", count: margin)
         let help = option.help.map { indent + $0 }
-        guard names.count < margin - 1, let first = option.help.first else { return [names] + help }
+        guard names.count <= margin - 2, let first = option.help.first else { return [names] + help }
         return [names + String(repeating: " ", count: margin - names.count) + first] + help.dropFirst()
     }
 }
