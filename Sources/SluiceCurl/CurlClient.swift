@@ -24,10 +24,17 @@ public final class CurlClient: Sendable {
         public init() {}
     }
 
+    private let loop: EventLoop
+
     /// Makes a client, whose thread is started by the first upload.
     ///
     /// - Parameter configuration: What holds for all of its transfers.
     public init(_ configuration: Configuration = .init()) {
+        loop = EventLoop(configuration)
+    }
+
+    deinit {
+        loop.shutDown()
     }
 
     /// Sends a body with `POST` and every option at its default.
@@ -62,7 +69,19 @@ public final class CurlClient: Sendable {
         _ request: Request,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(TransferError) -> Response {
-        throw TransferError(.other, "not built yet", url: request.url)
+        let ticket = TransferTicket(body, request, meter: progress.map { ProgressMeter(body, handler: $0) })
+        let loop = loop
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                ticket.setWaiter(continuation)
+                loop.submit(ticket)
+            }
+        } onCancel: {
+            // The loop may not have heard of the ticket yet; then the mark is what it sees.
+            ticket.markCancelled()
+            loop.send(.cancel(id: ticket.id))
+        }
+        return try outcome.get()
     }
 
     /// Cancels what runs, closes all connections and ends the thread; returns when it has ended.
@@ -70,6 +89,7 @@ public final class CurlClient: Sendable {
     /// Later uploads throw ``TransferError/Code/clientClosed``. A client that is released does the same, without
     /// waiting.
     public func close() async {
+        await loop.shutDownAndWait()
     }
 }
 
