@@ -3,7 +3,7 @@ internal import Synchronization
 /// What has to be undone if the tool ends early: temporary files, a terminal without echo, half a line.
 ///
 /// Whoever changes something outside the process registers here how to change it back. It is done once, by whoever
-/// comes first: the command itself, or the thread that takes signals.
+/// comes first: the command itself, or the main thread that takes signals.
 enum Cleanup {
     struct Token: Hashable, Sendable {
         fileprivate let number: Int

@@ -28,14 +28,14 @@ final class Console: Sendable {
     /// Prints a line above the one in place, which goes until it is shown again.
     func print(_ line: String) {
         columnsInPlace.withLock { columns in
-            send(Self.clearing(&columns) + line + "\n")
+            send(clearing(&columns) + line + "\n")
         }
     }
 
     /// Prints without ending the line.
     func write(_ text: String) {
         columnsInPlace.withLock { columns in
-            send(Self.clearing(&columns) + text)
+            send(clearing(&columns) + text)
         }
     }
 
@@ -43,7 +43,9 @@ final class Console: Sendable {
     func show(inPlace line: String) {
         columnsInPlace.withLock { columns in
             let width = DisplayWidth.columns(of: line)
-            send("\r" + line + String(repeating: " ", count: max(columns - width, 0)))
+            // On a terminal that has become narrower, spaces past its edge would begin a new line.
+            let covered = min(columns, self.columns ?? columns)
+            send("\r" + line + String(repeating: " ", count: max(covered - width, 0)))
             columns = width
         }
     }
@@ -59,15 +61,15 @@ final class Console: Sendable {
     /// Takes the line in place away.
     func clearLineInPlace() {
         columnsInPlace.withLock { columns in
-            let text = Self.clearing(&columns)
+            let text = clearing(&columns)
             if !text.isEmpty { send(text) }
         }
     }
 
-    private static func clearing(_ columns: inout Int) -> String {
+    private func clearing(_ columns: inout Int) -> String {
         guard columns > 0 else { return "" }
         defer { columns = 0 }
-        return "\r" + String(repeating: " ", count: columns) + "\r"
+        return "\r" + String(repeating: " ", count: min(columns, self.columns ?? columns)) + "\r"
     }
 
     /// Messages that cannot be written are lost; there is nobody left to tell.

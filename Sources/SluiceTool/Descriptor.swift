@@ -78,8 +78,7 @@ enum Descriptor {
     /// - Returns: Its bytes.
     /// - Throws: Where it cannot be read, or is longer.
     static func contents(of path: String, limit: Int) throws(ToolError) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(.noInput, path, "cannot be opened", errno) }
+        let descriptor = try open(path)
         defer { close(descriptor) }
         let bytes: [UInt8]
         do {
@@ -91,5 +90,34 @@ enum Descriptor {
             throw ToolError(.badData, "\(printable(path)): is longer than \(limit) bytes")
         }
         return bytes
+    }
+
+    /// Makes sure that a file can be read by those who are to read it later.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: Where it cannot be opened.
+    static func checkReadable(_ path: String) throws(ToolError) {
+        close(try open(path))
+    }
+
+    /// Makes sure that a file may be read, without opening it: opening a pipe would be noticed at its other end.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: The error that opening it would give.
+    static func checkPermission(_ path: String) throws(MultipartError) {
+        guard unsafe access(path, R_OK) != 0 else { return }
+        throw MultipartError(.openFailed, "cannot be read; check its permissions", path: path, errno: errno)
+    }
+
+    private static func open(_ path: String) throws(ToolError) -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Darwin)
+        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        guard descriptor >= 0 else { throw .system(.noInput, path, "cannot be opened", errno) }
+        return descriptor
     }
 }

@@ -81,8 +81,11 @@ extension FormOptions.Described {
     /// - Returns: The body.
     /// - Throws: What is wrong with the files.
     func makeBody() throws(ToolError) -> MultipartBody {
-        do {
-            return try form.body()
+        do throws(MultipartError) {
+            let body = try form.body()
+            // The body opens a file only when its turn comes, which may be hours from now.
+            for path in paths where path != FormSpec.standardInput { try Descriptor.checkPermission(path) }
+            return body
         } catch {
             throw ToolError(error)
         }

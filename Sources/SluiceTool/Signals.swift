@@ -11,8 +11,9 @@ import Darwin
 
 /// Ends the tool on SIGINT, SIGTERM and SIGHUP as the shell expects it: cleaned up, and by that very signal.
 ///
-/// The signals are blocked everywhere and taken by a thread of their own, so that what they set off is ordinary code and
-/// not a signal handler.
+/// The signals are blocked everywhere and awaited by the main thread, which has nothing else to do, so that what they
+/// set off is ordinary code and not a signal handler. An async `main` would not do: on Linux its main thread sleeps
+/// with no signal blocked.
 enum Signals {
     private struct State {
         var received: Int32?
@@ -23,16 +24,10 @@ enum Signals {
     /// How long a cancelled transfer has before the process ends all the same.
     private static let grace: UInt32 = 2
 
-    /// Blocks the signals and starts the thread. To be called before there are other threads.
-    static func takeOver() {
+    /// Blocks the signals, in this thread and in those that it makes from now on.
+    static func block() {
         var set = ending
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-        do {
-            try WorkerThread.start("signals") { waitForever() }
-        } catch {
-            // Without the thread, signals end the process at once, as they would without this.
-            unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-        }
     }
 
     /// Sets what a signal cancels. Without it the process ends at once.
@@ -88,7 +83,8 @@ enum Signals {
         return set
     }
 
-    private static func waitForever() {
+    /// Takes the signals, for as long as the process lives.
+    static func waitForever() -> Never {
         var set = ending
         while true {
             var number: Int32 = 0

@@ -55,7 +55,19 @@ extension ToolError {
         if error.code == .bodyFailed, let bodyError = error.bodyError {
             self.init(bodyError)
         } else {
-            self.init(Self.exitCode(for: error), error.description)
+            self.init(Self.exitCode(for: error), Self.inTermsOfOptions(error.description))
+        }
+    }
+
+    /// The transport's advice names properties of its requests, which are options here.
+    private static func inTermsOfOptions(_ text: String) -> String {
+        let options = [
+            "totalTimeout": "--max-time", "idleTimeout": "--idle-timeout", "connectTimeout": "--connect-timeout",
+            "tls.caFile": "--cacert", "expectContinue": "-H 'Expect: 100-continue'",
+            "the request's limit of the response's body": "--max-response",
+        ]
+        return options.reduce(text) { text, option in
+            text.split(separator: option.key, omittingEmptySubsequences: false).joined(separator: option.value)
         }
     }
 

@@ -42,6 +42,7 @@ struct UploadCommand: Sendable {
         let described = try options.form.makeForm()
         let body = try described.makeBody()
         var request = options.request
+        if let path = request.tls.caFile { try Descriptor.checkReadable(path) }
         request.authentication = try options.askedAuthentication()
         if options.isVerbose { request.debug = show }
         guard let output = options.output else {

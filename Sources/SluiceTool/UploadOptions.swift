@@ -78,6 +78,10 @@ struct UploadOptions: Sendable {
             request.expectContinue = .never
             return
         }
+        if field.name.lowercased() == "expect", field.value.lowercased() == "100-continue" {
+            request.expectContinue = .always
+            return
+        }
         do {
             try request.addHeader(field.name, field.value)
         } catch {

@@ -15,7 +15,10 @@ where fcntl(descriptor, F_GETFD) < 0 {
     _ = unsafe open("/dev/null", mode)
 }
 
-Signals.takeOver()
-let exitCode = await Tool.run()
-Signals.endIfReceived()
-exit(exitCode.rawValue)
+Signals.block()
+Task.detached {
+    let exitCode = await Tool.run()
+    Signals.endIfReceived()
+    exit(exitCode.rawValue)
+}
+Signals.waitForever()
