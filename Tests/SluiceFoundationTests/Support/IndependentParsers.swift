@@ -13,16 +13,27 @@ struct ParsedPart: Decodable {
 }
 
 /// What Tests/Interop/parse.py makes of a body, by parser: aiohttp, werkzeug and email.
+///
+/// Parsers that refuse the body are left
+/// out.
 func parse(_ body: Data, _ contentType: String, in scratch: Scratch) throws -> [String: [ParsedPart]] {
     struct Job: Encodable {
         var path: String
         var contentType: String
     }
+    /// A list of parts, or something else that says why there is none.
+    struct Parsed: Decodable {
+        var parts: [ParsedPart]?
+
+        init(from decoder: any Decoder) throws {
+            parts = try? [ParsedPart](from: decoder)
+        }
+    }
     let file = scratch.url.appendingPathComponent("body-\(UUID().uuidString)")
     try body.write(to: file)
     let job = try JSONEncoder().encode(Job(path: file.path, contentType: contentType)) + Data("\n".utf8)
     let answer = try run(Repository.python, [Repository.interop("parse.py")], input: job)
-    return try JSONDecoder().decode([String: [ParsedPart]].self, from: answer)
+    return try JSONDecoder().decode([String: Parsed].self, from: answer).compactMapValues(\.parts)
 }
 
 /// The SHA-256 of bytes, by coreutils.
