@@ -1,5 +1,5 @@
 /// The character classes that header fields are made of.
-enum HeaderGrammar {
+package enum HeaderGrammar {
     /// RFC 9110 section 5.6.2 `tchar`: what a token consists of.
     static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
@@ -15,12 +15,12 @@ enum HeaderGrammar {
         }
     }
 
-    static func isToken(_ text: some StringProtocol) -> Bool {
+    package static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenCharacter)
     }
 
     /// Whether a value stays within its line: no CR, LF or NUL (RFC 9110 section 5.5).
-    static func isFieldValue(_ text: some StringProtocol) -> Bool {
+    package static func isFieldValue(_ text: some StringProtocol) -> Bool {
         !text.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
     }
 

@@ -1,0 +1,166 @@
+internal import Sluice
+internal import Synchronization
+
+/// The way from any thread to the one that does the transfers.
+///
+/// All handles of libcurl's are touched on that thread only; others leave a command and wake it up. The thread keeps
+/// this object alive, not the other way round, and ends when it is told to shut down.
+final class EventLoop: Sendable {
+    /// What the thread is told to do.
+    enum Command: Sendable {
+        case add(TransferTicket)
+        case cancel(id: Int)
+        /// A paused transfer's body has bytes again.
+        case resume(id: Int)
+        case shutDown
+    }
+
+    private enum Phase {
+        case notStarted, running, closing, ended
+    }
+
+    private struct State {
+        var phase = Phase.notStarted
+        var commands: [Command] = []
+        /// What there is to be woken up, while the thread has it.
+        var multi: MultiHandle?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let configuration: CurlClient.Configuration
+    private let state: Mutex<State>
+
+    /// Makes a loop, whose thread is started by the first transfer.
+    init(_ configuration: CurlClient.Configuration) {
+        self.configuration = configuration
+        state = Mutex(State())
+    }
+
+    // MARK: From any thread
+
+    /// Starts a transfer, and tells its ticket also that there is no thread or that the loop was closed.
+    func submit(_ ticket: TransferTicket) {
+        let before = state.withLock { state in
+            defer {
+                if state.phase == .notStarted { state.phase = .running }
+                if state.phase == .running { state.commands.append(.add(ticket)) }
+            }
+            return state.phase
+        }
+        switch before {
+        case .notStarted: startThread()
+        case .running: wake()
+        case .closing, .ended: ticket.resume(.failure(.clientClosed(ticket)))
+        }
+    }
+
+    /// Leaves a command; one that comes too late has no effect.
+    func send(_ command: Command) {
+        state.withLock { state in
+            if state.phase == .running { state.commands.append(command) }
+        }
+        wake()
+    }
+
+    /// Ends all transfers and the thread, and waits for neither.
+    func shutDown() {
+        state.withLock { Self.beginClosing(&$0) }
+        wake()
+    }
+
+    /// Ends all transfers and the thread, and waits for both.
+    func shutDownAndWait() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                Self.beginClosing(&state)
+                if state.phase != .ended { state.waiters.append(continuation) }
+                return state.phase == .ended
+            }
+            if hasEnded { continuation.resume() } else { wake() }
+        }
+    }
+
+    private static func beginClosing(_ state: inout State) {
+        switch state.phase {
+        case .notStarted: state.phase = .ended
+        case .running:
+            state.phase = .closing
+            state.commands.append(.shutDown)
+        case .closing, .ended: break
+        }
+    }
+
+    private func wake() {
+        state.withLock { state in
+            // Before the thread has its handle, it has not looked at the commands either.
+            state.multi?.wake()
+        }
+    }
+
+    // MARK: From the thread
+
+    /// Takes what there is to do, oldest first.
+    func takeCommands() -> [Command] {
+        state.withLock { state in
+            defer { state.commands = [] }
+            return state.commands
+        }
+    }
+
+    private func startThread() {
+        do {
+            try WorkerThread.start("sluice-curl") { self.run() }
+        } catch {
+            let commands = state.withLock { state in
+                // The next transfer may have better luck.
+                state.phase = state.phase == .closing ? .ended : .notStarted
+                defer { state.commands = [] }
+                return state.commands
+            }
+            for case .add(let ticket) in commands {
+                ticket.resume(
+                    .failure(TransferError(.resourcesExhausted, "there is no thread for the transfers: \(error)"))
+                )
+            }
+            resumeWaiters()
+        }
+    }
+
+    private func run() {
+        let multi = MultiHandle(configuration)
+        if let multi {
+            state.withLock { $0.multi = multi }
+            let loop = TransferLoop(self, multi)
+            loop.run()
+            state.withLock { $0.multi = nil }
+            // Closing the connections still asks for the loop's last words.
+            withExtendedLifetime(loop) { multi.destroy() }
+        }
+        let commands = state.withLock { state in
+            state.phase = .ended
+            defer { state.commands = [] }
+            return state.commands
+        }
+        let noMemory = TransferError(.resourcesExhausted, "libcurl could not be initialised; is there memory left?")
+        for case .add(let ticket) in commands {
+            ticket.resume(.failure(multi == nil ? noMemory : .clientClosed(ticket)))
+        }
+        resumeWaiters()
+    }
+
+    private func resumeWaiters() {
+        let waiters = state.withLock { state in
+            guard state.phase == .ended else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension TransferError {
+    /// The error for a transfer that a closed client is asked for.
+    static func clientClosed(_ ticket: TransferTicket) -> TransferError {
+        TransferError(.clientClosed, "the client was closed; make another one", url: ticket.request.url)
+    }
+}

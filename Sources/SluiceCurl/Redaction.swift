@@ -1,0 +1,41 @@
+/// Takes credentials out of what people and logs get to see.
+enum Redaction {
+    /// What stands in a credential's place.
+    static let mark = "<redacted>"
+
+    private static let secretFields = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+
+    /// The line with its value taken out where that is a secret, else nil.
+    static func header(_ line: String) -> String? {
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        let name = line[..<colon]
+        return secretFields.contains(name.lowercased()) ? "\(name): \(mark)" : nil
+    }
+
+    /// libcurl's own words, which for HTTP/2 quote header fields as in `h2h3 [cookie: a=b]`.
+    static func info(_ line: String) -> String {
+        let lowercased = line.lowercased()
+        for field in secretFields {
+            guard let range = lowercased.firstRange(of: "\(field):") else { continue }
+            return "\(lowercased[..<range.upperBound]) \(mark)"
+        }
+        return withoutUserInfo(line)
+    }
+
+    /// The text with `user:password@` taken out of every URL in it.
+    static func withoutUserInfo(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "@")), text.contains("://") else { return text }
+        var result: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        let mark = Array("://".utf8)
+        while let start = rest.indices.first(where: { rest[$0...].starts(with: mark) }) {
+            let authority = start + mark.count
+            result += rest[..<authority]
+            rest = rest[authority...]
+            let end = rest.firstIndex { $0 <= 0x20 || "/?#\"'".utf8.contains($0) } ?? rest.endIndex
+            // A password may hold an @ that was not encoded: the last one counts.
+            if let at = rest[..<end].lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
+        }
+        return String(decoding: result + rest, as: UTF8.self)
+    }
+}

@@ -1,0 +1,98 @@
+internal import Sluice
+
+/// What is asked of a server: method, URL, header fields, and how the transfer is to behave.
+///
+/// A request is a value and knows nothing of the body, which is given beside it. Everything that is not checked when
+/// it is set is checked when the transfer begins, before a connection is made.
+///
+/// ```swift
+/// var request = Request("PUT", url: "https://example.com/files")
+/// try request.addHeader("X-Upload-Token", "b2c9")
+/// request.authentication = .bearer(token)
+/// request.totalTimeout = 3600
+/// ```
+public struct Request: Sendable {
+    /// The method, a token such as `POST`, `PUT` or `PATCH`.
+    ///
+    /// `HEAD`, `CONNECT` and `TRACE` carry no body and are refused.
+    public var method: String
+    /// The URL, `http` or `https`.
+    ///
+    /// User and password in it are used as ``Authentication/basic(user:password:)`` unless ``authentication`` is set;
+    /// they show up in no error, response or debug line.
+    public var url: String
+    /// The header fields that were added, in order.
+    public private(set) var headers: [(name: String, value: String)] = []
+    /// Who asks.
+    ///
+    /// Sent to the URL's own origin only: a redirect to another scheme, host or port drops it.
+    public var authentication: Authentication?
+    /// How the server's certificate is checked.
+    public var tls = TLSOptions()
+    /// Whether redirects are followed.
+    public var redirects = Redirects.follow(limit: 10)
+    /// Whether the server is asked before the body is sent.
+    public var expectContinue = ExpectContinue.automatic
+    /// The most seconds that resolving the host's name, connecting and the TLS handshake may take together, for each
+    /// connection; nil is libcurl's own limit of five minutes.
+    public var connectTimeout: Double? = 30
+    /// The most seconds that the whole transfer may take, redirects included; nil for as long as it needs, which is
+    /// the default because a large body's time is nobody's guess.
+    public var totalTimeout: Double?
+    /// The most seconds in which not one byte moves either way, a server's thinking and a slow source's waiting
+    /// included; nil for no limit.
+    public var idleTimeout: Double? = 120
+    /// The most bytes of the response's body; a longer one is ``TransferError/Code/responseTooLarge``.
+    public var responseBodyLimit = 1024 * 1024
+    /// The bytes that are handed to the network at a time, cut to libcurl's 16 KiB...2 MiB.
+    ///
+    /// 256 KiB is where more gains little; it is all the memory that an upload of any size takes.
+    public var uploadBufferSize = 256 * 1024
+    /// Called with what goes on, on the client's event loop, so it should return soon.
+    ///
+    /// Header fields are shown without the values of `Authorization`, `Proxy-Authorization`, `Cookie` and `Set-Cookie`;
+    /// bytes of bodies are never shown.
+    public var debug: (@Sendable (DebugLine) -> Void)?
+
+    /// Makes a request with every option at its default.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: The URL.
+    public init(_ method: String = "POST", url: String) {
+        self.method = method
+        self.url = url
+    }
+
+    /// Adds a header field.
+    ///
+    /// `Content-Type` replaces the body's own; a field that libcurl would send by itself, such as `Accept`, `Host` or
+    /// `User-Agent`, is sent with the value given here. `Authorization`, `Cookie` and `Host` are not sent to another
+    /// origin that a redirect leads to.
+    ///
+    /// - Parameters:
+    ///   - name: A token.
+    ///   - value: Any text without CR, LF and NUL, sent as UTF-8.
+    /// - Throws: ``TransferError/Code/invalidRequest`` for anything else, so that nothing can be injected; and for
+    ///   `Content-Length` and `Transfer-Encoding`, which follow from the body.
+    public mutating func addHeader(_ name: String, _ value: String) throws(TransferError) {
+        guard HeaderGrammar.isToken(name) else {
+            throw TransferError(
+                .invalidRequest,
+                "the header name \"\(printable(name))\" is not a token: letters, digits and !#$%&'*+-.^_`|~ only"
+            )
+        }
+        guard HeaderGrammar.isFieldValue(value) else {
+            throw TransferError(.invalidRequest, "the value of the header \(name) has a CR, LF or NUL in it")
+        }
+        guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
+            throw TransferError(.invalidRequest, "\(name) follows from the body; do not add it")
+        }
+        headers.append((name, value))
+    }
+}
+
+extension Request: CustomStringConvertible {
+    /// The method and the URL, without user, password and header fields.
+    public var description: String { "\(printable(method)) \(printable(Redaction.withoutUserInfo(url)))" }
+}

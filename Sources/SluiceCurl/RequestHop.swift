@@ -1,0 +1,166 @@
+internal import CCurl
+internal import Sluice
+
+/// One HTTP request of a transfer: the first, or one that a redirect asks for.
+struct RequestHop {
+    private let request: Request
+    private let userAgent: String
+    private let authentication: Authentication?
+
+    /// Where it goes.
+    private(set) var endpoint: Endpoint
+    /// How it asks.
+    private(set) var method: String
+    /// Whether the body goes with it; not after a redirect that turns it into a `GET`.
+    private(set) var sendsBody = true
+    /// Whether all hops so far had one origin; once they have not, whoever is asked may be anybody's choice.
+    private var isTrusted = true
+
+    /// Checks the request.
+    init(_ request: Request, userAgent: String) throws(TransferError) {
+        self.request = request
+        self.userAgent = userAgent
+        endpoint = try Endpoint(request.url)
+        method = request.method
+        let url = endpoint.url
+        func refuse(_ reason: String) -> TransferError { TransferError(.invalidRequest, reason, url: url) }
+
+        guard HeaderGrammar.isToken(method) else {
+            throw refuse("the method \"\(printable(method))\" is not a token, like POST or PUT")
+        }
+        guard !["HEAD", "CONNECT", "TRACE"].contains(method.uppercased()) else {
+            throw refuse("a \(method) request carries no body; use POST, PUT or PATCH")
+        }
+        guard HeaderGrammar.isFieldValue(userAgent) else { throw refuse("the user agent has a CR, LF or NUL in it") }
+        guard request.tls.caFile?.utf8.contains(0) != true else {
+            throw refuse("the path of the CA file has a NUL in it")
+        }
+        guard request.responseBodyLimit >= 0 else { throw refuse("the limit of the response's body is negative") }
+        if case .follow(let limit) = request.redirects, limit < 0 { throw refuse("the limit of redirects is negative") }
+        authentication =
+            request.authentication ?? endpoint.userInfo.map { .basic(user: $0.user, password: $0.password) }
+        if let flaw = authentication?.flaw { throw refuse(flaw) }
+    }
+
+    /// The request that a redirect of this status asks for.
+    func following(_ location: String, status: Int) throws(TransferError) -> RequestHop {
+        var next = self
+        next.endpoint = try endpoint.following(location)
+        next.isTrusted = isTrusted && next.endpoint.origin == endpoint.origin
+        // RFC 9110 sections 15.4.2 to 15.4.4, with what every client makes of 301 and 302.
+        let becomesGet = status == 303 ? method != "GET" : (status == 301 || status == 302) && method == "POST"
+        if becomesGet {
+            next.method = "GET"
+            next.sendsBody = false
+        }
+        return next
+    }
+
+    /// The size of libcurl's upload buffer.
+    var bufferSize: Int { min(max(request.uploadBufferSize, 16 * 1024), 2 * 1024 * 1024) }
+
+    // MARK: Options
+
+    /// Sets every option of a fresh handle but the callbacks.
+    func configure(_ handle: EasyHandle, for body: MultipartBody) throws(TransferError) {
+        try handle.set(CURLOPT_URL, endpoint.url)
+        unsafe try handle.check(sluice_restrict_protocols(handle.pointer), CURLOPT_PROTOCOLS)
+        unsafe try handle.check(sluice_close_sockets_on_exec(handle.pointer), CURLOPT_OPENSOCKETFUNCTION)
+        unsafe sluice_do_not_wait_for_resolver(handle.pointer)
+        // Timeouts without SIGALRM, which belongs to the program.
+        try handle.set(CURLOPT_NOSIGNAL, true)
+        // Over TLS where the server offers it. A libcurl without HTTP/2 refuses the option, and needs none.
+        try? handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        try handle.set(CURLOPT_USERAGENT, userAgent)
+        try handle.set(CURLOPT_UPLOAD_BUFFERSIZE, bufferSize)
+        // A server may think for minutes about what it got; firewalls forget connections that are silent so long.
+        try handle.set(CURLOPT_TCP_KEEPALIVE, true)
+        if let seconds = request.connectTimeout {
+            try handle.set(CURLOPT_CONNECTTIMEOUT_MS, max(Int(min(seconds, 1e6) * 1000), 1))
+        }
+        try configureMethod(handle, length: body.contentLength)
+        try handle.setHeaders(headerLines(contentType: body.contentType))
+        try configureTLS(handle)
+        if isTrusted, let authentication { try authentication.configure(handle) }
+    }
+
+    private func configureMethod(_ handle: EasyHandle, length: Int64?) throws(TransferError) {
+        guard sendsBody else { return try handle.set(CURLOPT_HTTPGET, true) }
+        // -1 makes libcurl use chunked coding in HTTP/1.1, and end the stream in HTTP/2.
+        if method == "PUT" {
+            try handle.set(CURLOPT_UPLOAD, true)
+            try handle.set(CURLOPT_INFILESIZE_LARGE, offset: length ?? -1)
+        } else {
+            try handle.set(CURLOPT_POST, true)
+            try handle.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
+            if method != "POST" { try handle.set(CURLOPT_CUSTOMREQUEST, method) }
+        }
+    }
+
+    private func headerLines(contentType: String) -> [String] {
+        var dropped: Set<String> = []
+        if !isTrusted { dropped.formUnion(["authorization", "proxy-authorization", "cookie", "host"]) }
+        if !sendsBody {
+            dropped.formUnion(["content-type", "content-encoding", "content-language", "content-location", "expect"])
+        }
+        let kept = request.headers.filter { !dropped.contains($0.name.lowercased()) }
+        // A line that ends in a semicolon is how libcurl is told of an empty value.
+        var lines = kept.map { header in
+            header.value.allSatisfy { $0 == " " || $0 == "\t" } ? "\(header.name);" : "\(header.name): \(header.value)"
+        }
+        guard sendsBody else { return lines }
+        func isGiven(_ name: String) -> Bool { kept.contains { $0.name.lowercased() == name } }
+        if !isGiven("content-type") { lines.append("Content-Type: \(contentType)") }
+        if !isGiven("expect") {
+            switch request.expectContinue {
+            case .automatic: break
+            case .always: lines.append("Expect: 100-continue")
+            // A line without a value is how libcurl is told to send none.
+            case .never: lines.append("Expect:")
+            }
+        }
+        return lines
+    }
+
+    private func configureTLS(_ handle: EasyHandle) throws(TransferError) {
+        let tls = request.tls
+        if let caFile = tls.caFile { try handle.set(CURLOPT_CAINFO, caFile) }
+        let version = tls.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        try handle.set(CURLOPT_SSLVERSION, Int(version))
+        if tls.verification == .disabled {
+            try handle.set(CURLOPT_SSL_VERIFYPEER, false)
+            try handle.set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+    }
+}
+
+extension Authentication {
+    /// What makes the credentials impossible to send, or possible to inject with.
+    fileprivate var flaw: String? {
+        let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
+        if user.utf8.contains(where: isControl) || secret.utf8.contains(where: isControl) {
+            return "the credentials have a control character in them"
+        }
+        switch scheme {
+        case .basic where user.contains(":"): return "a user of Basic authentication has no colon (RFC 7617 section 2)"
+        case .bearer where secret.isEmpty || secret.contains(" "):
+            return "the bearer token is empty or has a space in it"
+        default: return nil
+        }
+    }
+
+    fileprivate func configure(_ handle: EasyHandle) throws(TransferError) {
+        switch scheme {
+        case .bearer:
+            try handle.set(CURLOPT_HTTPAUTH, sluice_auth_bearer())
+            try handle.set(CURLOPT_XOAUTH2_BEARER, secret)
+            return
+        case .basic: try handle.set(CURLOPT_HTTPAUTH, sluice_auth_basic())
+        case .digest: try handle.set(CURLOPT_HTTPAUTH, sluice_auth_digest())
+        // Two schemes: libcurl waits for the server's choice.
+        case .any: try handle.set(CURLOPT_HTTPAUTH, sluice_auth_basic() | sluice_auth_digest())
+        }
+        try handle.set(CURLOPT_USERNAME, user)
+        try handle.set(CURLOPT_PASSWORD, secret)
+    }
+}
