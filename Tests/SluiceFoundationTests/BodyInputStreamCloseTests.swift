@@ -47,6 +47,25 @@ import Testing
         #expect(reports.all.map(\.completedBytes) == [1000, 1000])
     }
 
+    @Test("A handler that holds the stream's handle does not keep the body alive for ever", arguments: [true, false])
+    func cycle(readsToEnd: Bool) throws {
+        final class Canary: Sendable {}
+        weak var weakCanary: Canary?
+        do {
+            let canary = Canary()
+            weakCanary = canary
+            let handles = Streams()
+            let stream = try fileBody().body.makeInputStream { _ in
+                withExtendedLifetime((handles, canary)) {}
+            }
+            handles.append(stream.handle)
+            stream.open()
+            _ = readsToEnd ? drain(stream).last : read(stream, 10).count
+            #expect(weakCanary != nil)
+        }
+        #expect(weakCanary == nil)
+    }
+
     @Test("A file is open only while it is read, and closed at the end, by an error, by close and by release")
     func descriptors() throws {
         let (body, file) = try fileBody()

@@ -84,8 +84,10 @@ import FoundationNetworking
 
         let isMade = Flag()
         Thread.detachNewThread {
-            _ = URLSession(configuration: .ephemeral).dataTask(with: url)
+            let session = URLSession(configuration: .ephemeral)
+            session.dataTask(with: url).cancel()
             isMade.set()
+            session.invalidateAndCancel()
         }
         try await Task.sleep(for: .milliseconds(300))
         #expect(!isMade.isSet)
