@@ -11,9 +11,18 @@ let form = try MultipartForm {
     Part.field("title", "Holiday")
     Part.file("film", path: "/data/film.mkv")
 }
-guard let url = URL(string: "https://example.org/upload") else { fatalError("not a URL") }
-var request = URLRequest(url: url)
-try request.setMultipartBody(form.body())
 
-let (data, _) = try await URLSession.shared.data(for: request)
-print(data.count, "bytes came back")
+func upload(_ form: MultipartForm, to url: URL) async throws -> Data {
+    var request = URLRequest(url: url)
+    let upload = request.setMultipartBody(try form.body())
+    do {
+        return try await URLSession.shared.data(for: request).0
+    } catch {
+        // What the engine says of it, where it was a part that failed.
+        throw upload.error ?? error
+    }
+}
+
+if let url = URL(string: "https://example.org/upload") {
+    print(try await upload(form, to: url).count, "bytes came back")
+}
