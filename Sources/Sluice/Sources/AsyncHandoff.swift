@@ -55,6 +55,11 @@ final class AsyncHandoff: ByteCursor {
         }
     }
 
+    /// Waits for the end of a sequence that has given as many bytes as it declared; one more is an error of it.
+    func finish() throws(MultipartError) {
+        while try take() != nil {}
+    }
+
     /// Waits for the next chunk; nil at the end.
     private func take() throws(MultipartError) -> HeldBytes? {
         let taken: Result<HeldBytes?, MultipartError> = state.wait { state in
