@@ -94,7 +94,9 @@ final class AsyncHandoff: ByteCursor {
         var failure: MultipartError?
         do {
             let chunks = try source.chunks()
-            while !Task.isCancelled, let chunk = try await chunks.next() {
+            // Asked before looking, so that a sequence is asked once more after the cancellation: that is when an
+            // AsyncStream notices, and calls its onTermination although others still hold it.
+            while let chunk = try await chunks.next(), !Task.isCancelled {
                 await withCheckedContinuation { continuation in
                     state.update { state in
                         guard !state.isCancelled else { return continuation.resume() }
