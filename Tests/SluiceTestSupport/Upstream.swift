@@ -36,6 +36,7 @@ package final class Upstream: Sendable {
     ///   - chunks: The chunks, empty ones too.
     ///   - end: What comes behind them.
     ///   - onAsk: Called with the number of the chunk that is asked for, from 1.
+    /// - Returns: The sequence, which may be begun more than once.
     package func chunks(
         _ chunks: [[UInt8]],
         then end: End = .finish,

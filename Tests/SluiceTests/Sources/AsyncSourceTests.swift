@@ -136,9 +136,9 @@ import Testing
 
     @Test func `An awaited array that fits is handed on without a copy`() async throws {
         let array = [UInt8](repeating: 1, count: 100_000)
-        let address = unsafe array.withUnsafeBytes { unsafe $0.baseAddress }
+        let address = unsafe array.withUnsafeBytes { $0.baseAddress }
         let body = try body(AsyncSource(stream(of: [array])))
-        var addresses: [UnsafeRawPointer?] = unsafe []
+        var addresses = unsafe [UnsafeRawPointer?]()
         for try await chunk in body.chunks() {
             unsafe chunk.withUnsafeBytes { unsafe addresses.append($0.baseAddress) }
         }
