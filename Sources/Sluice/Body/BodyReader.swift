@@ -93,7 +93,10 @@ public final class BodyReader {
         if let failure { throw failure }
         do {
             if toDiscard > 0 { try discard() }
-            return unsafe try fill(buffer)
+            let count = unsafe try fill(buffer)
+            // A slice ends within a part, which the reader would otherwise hold open until it is released.
+            if absolutePosition == end { cursor = nil }
+            return count
         } catch {
             let error = error.inPart(partIndex.map { layout.labels[$0] })
             failure = error
