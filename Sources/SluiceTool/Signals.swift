@@ -62,24 +62,26 @@ enum Signals {
     ///
     /// - Returns: Only where SIGPIPE is ignored; the error is then to be reported like any other.
     static func endByBrokenPipe() {
-        var action = sigaction()
-        unsafe sigaction(SIGPIPE, nil, &action)
-        if isIgnored(action) { return }
+        if isIgnored(SIGPIPE) { return }
         end(by: SIGPIPE)
     }
 
-    private static func isIgnored(_ action: sigaction) -> Bool {
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        unsafe sigaction(number, nil, &action)
         #if canImport(Darwin)
-        unsafe unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
+        return unsafe unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
         #else
-        unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
         #endif
     }
 
+    /// The signals that end the tool. Those that the caller has ignored stay so, which is how shells keep Ctrl-C from
+    /// what runs in the background; to be blocked would make them heard.
     private static var ending: sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&set, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&set, number) }
         return set
     }
 

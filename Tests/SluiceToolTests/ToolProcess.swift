@@ -90,11 +90,11 @@ final class ToolProcess: Sendable {
         return String(decoding: bytes ?? [], as: UTF8.self)
     }
 
-    /// Waits until it has ended, a minute at most.
-    func outcome() async throws -> Outcome {
+    /// Waits until it has ended, so many seconds at most.
+    func outcome(within seconds: Int = 60) async throws -> Outcome {
         var peak = 0
         var status: Int32 = 0
-        let deadline = SuspendingClock.now + .seconds(60)
+        let deadline = SuspendingClock.now + .seconds(seconds)
         while true {
             peak = max(peak, memory())
             let ended = unsafe waitpid(pid, &status, WNOHANG)
@@ -102,7 +102,7 @@ final class ToolProcess: Sendable {
             if SuspendingClock.now > deadline {
                 kill(pid, SIGKILL)
                 unsafe waitpid(pid, &status, 0)
-                throw ToolFailure(description: "ran for more than a minute; it said: \(errorsSoFar)")
+                throw ToolFailure(description: "runs for more than \(seconds) seconds; it said: \(errorsSoFar)")
             }
             try? await Task.sleep(for: .milliseconds(5))
         }
