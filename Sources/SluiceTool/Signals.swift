@@ -1,3 +1,4 @@
+internal import CSluiceShims
 import Sluice
 internal import Synchronization
 
@@ -30,7 +31,9 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Sets what a signal cancels. Without it the process ends at once.
+    /// Sets what a signal cancels.
+    ///
+    /// Without it the process ends at once.
     ///
     /// - Parameter cancel: Makes the command end soon; nil where nothing is left to cancel.
     static func onSignal(_ cancel: (@Sendable () -> Void)?) {
@@ -41,7 +44,9 @@ enum Signals {
         if isLate { cancel?() }
     }
 
-    /// Ends the process if a signal has come meanwhile. Commands end through here.
+    /// Ends the process if a signal has come meanwhile.
+    ///
+    /// Commands end through here.
     static func endIfReceived() {
         if let received = state.withLock({ $0.received }) { end(by: received) }
     }
@@ -67,17 +72,13 @@ enum Signals {
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {
-        var action = sigaction()
-        unsafe sigaction(number, nil, &action)
-        #if canImport(Darwin)
-        return unsafe unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
-        #else
-        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-        #endif
+        sluice_signal_is_ignored(number) == 1
     }
 
-    /// The signals that end the tool. Those that the caller has ignored stay so, which is how shells keep Ctrl-C from
-    /// what runs in the background; to be blocked would make them heard.
+    /// The signals that end the tool.
+    ///
+    /// Those that the caller has ignored stay so, which is how shells keep Ctrl-C from what runs in the background. To
+    /// be blocked would make them heard.
     private static var ending: sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)

@@ -2,7 +2,9 @@ import SluiceTestSupport
 import Testing
 
 @Suite struct MemoryTests {
-    /// The most that the tool may have in memory at any time, in KiB. A debug build takes some more than a release.
+    /// The most that the tool may have in memory at any time, in KiB.
+    ///
+    /// A debug build takes some more than a release, and most of either is the libraries' code.
     private static let most = 32 * 1024
 
     @Test func `20 GiB are sent in the memory that one MiB takes`() async throws {
