@@ -54,6 +54,21 @@ struct Child {
         return usage
     }
 
+    /// Where a program of the package's is, built like this one.
+    static func besideThis(_ name: String) throws -> String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = try Libc.check("readlink", unsafe readlink("/proc/self/exe", &path, path.count))
+        let text = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text[...(text.lastIndex(of: "/") ?? text.startIndex)] + name
+    }
+
+    /// Where a program of the system's is; nil where it is not installed.
+    static func onPath(_ name: String) -> String? {
+        guard let path = unsafe getenv("PATH") else { return nil }
+        return unsafe String(cString: path).split(separator: ":").map { "\($0)/\(name)" }
+            .first { unsafe access($0, X_OK) == 0 }
+    }
+
     struct Failure: Error, CustomStringConvertible {
         let name: String
         let status: Int32

@@ -9,7 +9,8 @@ import Darwin
 @main
 enum Main {
     static var rows: [Row] {
-        ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + ProgressRows.all + MemoryRows.all
+        ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all
+            + ProgressRows.all + MemoryRows.all
     }
 
     static func main() async {

@@ -1,3 +1,5 @@
+internal import Sluice
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -24,10 +26,12 @@ enum SinkProcess {
         try unsafe Array("\(UInt16(bigEndian: address.sin_port))\n".utf8).withUnsafeBytes {
             unsafe try Libc.writeAll(1, $0)
         }
-        let buffer = Libc.Buffer(256 * 1024)
         while let connection = try accept(listener) {
-            try? serve(connection, buffer)
-            close(connection)
+            // A client may keep a connection for later, so each has a thread.
+            try WorkerThread.start("sink") {
+                try? serve(connection, Libc.Buffer(256 * 1024))
+                close(connection)
+            }
         }
     }
 

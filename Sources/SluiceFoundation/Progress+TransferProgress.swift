@@ -5,7 +5,7 @@ extension Progress {
     /// A progress handler that keeps a `Progress` up to date.
     ///
     /// ```swift
-    /// let progress = Progress()
+    /// let progress = Progress(totalUnitCount: body.contentLength ?? -1)
     /// let stream = body.makeInputStream(progress: Progress.handler(for: progress))
     /// ```
     ///

@@ -26,6 +26,10 @@ extension URLRequest {
     /// for a redirect by 307 or 308, and sends nothing in place of the body: have the delegate refuse
     /// such redirects by answering nil in `willPerformHTTPRedirection`.
     ///
+    /// - Important: On Linux all sessions of a process read their streams on one queue. A body that waits, for a pipe or
+    ///   an async sequence, holds all of `URLSession` up, `cancel()` included; ``BodyInputStream/Handle/close()`` ends it.
+    ///   Bodies of files and memory do not wait. For others see ``SluiceFoundation``.
+    ///
     /// - Parameters:
     ///   - body: What to upload. Nothing is read yet, and nothing is copied.
     ///   - progress: Called with the progress at most ten times a second, and at the end, on the thread that reads.

@@ -29,7 +29,7 @@ enum MemoryRows {
                 summary: "peak memory of `sluice upload` with a sparse file of 100 GiB",
                 mark: .valueAtMost(20, "MiB")
             ) { fixture, options in
-                let tool = try executableDirectory() + "/sluice"
+                let tool = try Child.besideThis("sluice")
                 guard unsafe access(tool, X_OK) == 0 else { return .absent("build the product sluice first") }
                 let sink = try Sink()
                 let small = try peak(of: tool, upload(fixture.sparseFile(1 << 30), to: sink))
@@ -61,12 +61,5 @@ enum MemoryRows {
         let child = try Child(program, arguments, output: "/dev/null")
         let usage = try child.wait()
         return Double(usage.ru_maxrss) / 1024
-    }
-
-    private static func executableDirectory() throws -> String {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = try Libc.check("readlink", unsafe readlink("/proc/self/exe", &path, path.count))
-        let text = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return String(text[..<(text.lastIndex(of: "/") ?? text.endIndex)])
     }
 }

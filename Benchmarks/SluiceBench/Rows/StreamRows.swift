@@ -29,7 +29,7 @@ enum StreamRows {
         stream.open()
         defer { stream.close() }
         let memory = unsafe buffer.bytes.assumingMemoryBound(to: UInt8.self)
-        guard let start = unsafe memory.baseAddress else { return }
+        guard let start = memory.baseAddress else { return }
         while unsafe stream.read(start, maxLength: memory.count) > 0 {}
         if stream.streamStatus == .error, let error = stream.streamError { throw error }
     }

@@ -34,7 +34,7 @@ final class BodyLayout: Sendable {
     init(_ form: MultipartForm) throws(MultipartError) {
         var builder = LayoutBuilder()
         try builder.add(form, enclosing: [], outerBoundaries: [], searched: [])
-        builder.endRun(part: nil)
+        try builder.endRun(part: nil)
         contentType = form.contentType
         segments = builder.segments
         rendered = builder.rendered
@@ -111,8 +111,8 @@ private struct LayoutBuilder {
                     let content = try part.resolveContent(form.escaping)
                     try check(content, for: searched)
                     labels.append(label)
-                    endRun(part: labels.count - 1)
-                    append(content, part: labels.count - 1)
+                    try endRun(part: labels.count - 1)
+                    try append(content, part: labels.count - 1)
                 }
             } catch {
                 throw error.inPart(label)
@@ -122,20 +122,27 @@ private struct LayoutBuilder {
     }
 
     /// Makes a segment of what was rendered since the last one.
-    mutating func endRun(part: Int?) {
+    mutating func endRun(part: Int?) throws(MultipartError) {
         let length = Int64(rendered.count - runStart)
         guard length > 0 else { return }
         segments.append(.init(start: offset, length: length, part: part, kind: .rendered(runStart)))
-        offset = offset.map { $0 + length }
+        try advance(by: length)
         runStart = rendered.count
     }
 
-    private mutating func append(_ content: Content, part: Int) {
+    private mutating func append(_ content: Content, part: Int) throws(MultipartError) {
         let length = content.knownLength
         segments.append(.init(start: offset, length: length, part: part, kind: .content(content)))
-        offset = offset.flatMap { offset in length.map { offset + $0 } }
+        try advance(by: length)
         replay = min(replay, content.replay)
         mayBlock = mayBlock || content.mayBlock
+    }
+
+    private mutating func advance(by length: Int64?) throws(MultipartError) {
+        guard let before = offset, let length else { return offset = nil }
+        let (sum, isTooLong) = before.addingReportingOverflow(length)
+        if isTooLong { throw MultipartError(.lengthMismatch, "the lengths of the parts add up to more than 2^63 bytes") }
+        offset = sum
     }
 
     private mutating func render(_ text: String) {

@@ -209,9 +209,11 @@ public final class BodyReader {
     /// Finds out what the start means for the segment it lies in.
     private func settleStart() {
         guard offsetInSegment > 0 else { return }
-        if offsetInSegment == layout.segments[index].length {
+        let segment = layout.segments[index]
+        if offsetInSegment == segment.length {
             nextSegment()
-        } else if case .content(let content) = layout.segments[index].kind, content.replay != .seekable {
+        } else if case .content(let content) = segment.kind, content.replay != .seekable || segment.length == nil {
+            // Nor can a source of unknown length be sought in: the offset may lie behind its end.
             toDiscard = offsetInSegment
             absolutePosition -= toDiscard
             offsetInSegment = 0
