@@ -21,7 +21,11 @@ let package = Package(
         .target(name: "Sluice", dependencies: ["CSluiceShims"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
-        .executableTarget(name: "SluiceTool", dependencies: ["Sluice", "SluiceCurl", "CSluiceShims"]),
+        .executableTarget(
+            name: "SluiceTool",
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceShims"],
+            exclude: ["README-differences"]
+        ),
         .executableTarget(
             name: "SluiceBench",
             dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CAllocationCounter"],

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSluiceShims.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 
 void sluice_options_begin(void) {
@@ -32,4 +33,9 @@ int sluice_options_refused(void) { return optopt; }
 int sluice_terminal_columns(int descriptor) {
     struct winsize size;
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
+}
+
+int sluice_signal_is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;
 }

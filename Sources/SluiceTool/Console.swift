@@ -1,6 +1,14 @@
 internal import CSluiceShims
 internal import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A stream of lines for people, with at most one line that is redrawn in place below them.
 ///
 /// Everything that goes to standard error goes through here, from whatever thread, so that a message never lands in
@@ -10,11 +18,15 @@ final class Console: Sendable {
     static let standardError = Console(Descriptor.standardError)
 
     private let descriptor: Int32
+    /// Whether the terminal knows how to clear a line's rest; to others spaces are written.
+    private let clearsLines: Bool
     /// The columns that the line in place takes up; 0 where there is none.
     private let columnsInPlace = Mutex(0)
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
+        let terminal = unsafe getenv("TERM").map { unsafe String(cString: $0) }
+        clearsLines = terminal != nil && terminal != "dumb"
     }
 
     /// The columns that a line may have without being broken; nil where this is no terminal.
@@ -43,9 +55,7 @@ final class Console: Sendable {
     func show(inPlace line: String) {
         columnsInPlace.withLock { columns in
             let width = DisplayWidth.columns(of: line)
-            // On a terminal that has become narrower, spaces past its edge would begin a new line.
-            let covered = min(columns, self.columns ?? columns)
-            send("\r" + line + String(repeating: " ", count: max(covered - width, 0)))
+            send("\r" + line + blanks(columns - width))
             columns = width
         }
     }
@@ -69,7 +79,12 @@ final class Console: Sendable {
     private func clearing(_ columns: inout Int) -> String {
         guard columns > 0 else { return "" }
         defer { columns = 0 }
-        return "\r" + String(repeating: " ", count: min(columns, self.columns ?? columns)) + "\r"
+        return "\r" + blanks(columns) + "\r"
+    }
+
+    /// What blots out so many columns from here on, or all of the rest.
+    private func blanks(_ columns: Int) -> String {
+        clearsLines ? "\u{1B}[K" : String(repeating: " ", count: max(min(columns, self.columns ?? columns), 0))
     }
 
     /// Messages that cannot be written are lost; there is nobody left to tell.

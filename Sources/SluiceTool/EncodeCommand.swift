@@ -55,13 +55,13 @@ struct EncodeCommand: Sendable {
     /// Does what the arguments say.
     ///
     /// - Throws: Why it could not.
-    func run() throws(ToolError) {
+    func run() async throws(ToolError) {
         let described = try form.makeForm()
         let body = try described.makeBody()
         if let output, output != Self.standardOutput {
             try described.refuse(writingTo: FileIdentity(path: output), called: output)
-            try OutputFile.replacing(output) { (descriptor) throws(ToolError) in
-                try Self.write(body, to: descriptor, called: output)
+            try await OutputFile.replacing(output) { (file) throws(ToolError) in
+                try Self.write(body, to: file.descriptor, called: output)
             }
         } else if !prints {
             try described.refuse(

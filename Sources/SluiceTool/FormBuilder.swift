@@ -201,7 +201,9 @@ struct FormBuilder {
 
     // MARK: Headers
 
-    /// The headers that a part asks for. A Content-Type among them is the part's type.
+    /// The headers that a part asks for.
+    ///
+    /// A Content-Type among them is the part's type.
     private static func headers(_ attributes: FormSpec.Attributes) throws -> (fields: [HeaderField], type: String?) {
         var fields: [HeaderField] = []
         var type: String?

@@ -26,7 +26,9 @@ struct GroupType {
         }
     }
 
-    /// A token as it is, a quoted string without its quotes and backslashes. `MediaType` has checked the syntax.
+    /// A token as it is, a quoted string without its quotes and backslashes.
+    ///
+    /// `MediaType` has checked the syntax.
     private static func takeValue(_ rest: inout Substring.UnicodeScalarView) -> String {
         guard rest.first == "\"" else { return String(take(&rest) { $0 != ";" && $0 != " " && $0 != "\t" }) }
         rest = rest.dropFirst()

@@ -31,12 +31,15 @@ struct OutputFile: Sendable {
     ///
     /// - Parameters:
     ///   - path: The file's path.
-    ///   - write: Writes to the descriptor that it is given.
+    ///   - write: Writes to the file. Whatever it takes to fail early is done before.
     /// - Throws: Where the file cannot be created or replaced, and what `write` throws.
-    static func replacing(_ path: String, write: (Int32) throws(ToolError) -> Void) throws(ToolError) {
+    static func replacing(
+        _ path: String,
+        write: (OutputFile) async throws(ToolError) -> Void
+    ) async throws(ToolError) {
         let file = try OutputFile(replacing: path)
         do {
-            try write(file.descriptor)
+            try await write(file)
         } catch {
             file.discard()
             throw error
@@ -48,7 +51,7 @@ struct OutputFile: Sendable {
     ///
     /// - Parameter path: The file's path. Where it is a symbolic link, the file that it leads to is replaced.
     /// - Throws: Where the file cannot be created or may not be replaced.
-    init(replacing path: String) throws(ToolError) {
+    private init(replacing path: String) throws(ToolError) {
         self.path = path
         var status = stat()
         let exists = unsafe stat(path, &status) == 0
@@ -88,7 +91,7 @@ struct OutputFile: Sendable {
     /// Gives the file its name.
     ///
     /// - Throws: Where what was written could not be kept; what was there before is then still there.
-    func commit() throws(ToolError) {
+    private func commit() throws(ToolError) {
         Signals.endIfReceived()
         if let replacement {
             // Only root can give files away; for others it stays theirs.
@@ -111,7 +114,7 @@ struct OutputFile: Sendable {
     }
 
     /// Takes away what was written.
-    func discard() {
+    private func discard() {
         close(descriptor)
         if let replacement { Cleanup.run(replacement.cleanup) }
     }

@@ -28,9 +28,10 @@ enum Password {
             Console.standardError.print("")
         }
         defer { Cleanup.run(cleanup) }
-        Console.standardError.write("Password for \(printable(user)): ")
         settings.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(terminal, TCSAFLUSH, &settings)
+        // Only now, since what was typed before is thrown away.
+        Console.standardError.write("Password for \(printable(user)): ")
         return try readLine(terminal)
     }
 

@@ -26,7 +26,7 @@ final class ProgressDisplay: Sendable {
         self.console = console
     }
 
-    /// Shows a report. Reports come at most ten times a second.
+    /// Shows a report, of which there are at most ten a second.
     ///
     /// - Parameter progress: The report.
     func show(_ progress: TransferProgress) {

@@ -22,7 +22,9 @@ enum ProgressLines {
         return fields.joined(separator: ", ")
     }
 
-    /// One JSON object. What is not known is null; numbers are bytes, bytes a second and seconds.
+    /// One JSON object.
+    ///
+    /// What is not known is null; numbers are bytes, bytes a second and seconds.
     static func json(_ progress: TransferProgress) -> String {
         let part = progress.part.map { part in
             JSONText.object([

@@ -1,3 +1,4 @@
+internal import CSluiceShims
 import Sluice
 internal import Synchronization
 
@@ -30,7 +31,9 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Sets what a signal cancels. Without it the process ends at once.
+    /// Sets what a signal cancels.
+    ///
+    /// Without it the process ends at once.
     ///
     /// - Parameter cancel: Makes the command end soon; nil where nothing is left to cancel.
     static func onSignal(_ cancel: (@Sendable () -> Void)?) {
@@ -41,7 +44,9 @@ enum Signals {
         if isLate { cancel?() }
     }
 
-    /// Ends the process if a signal has come meanwhile. Commands end through here.
+    /// Ends the process if a signal has come meanwhile.
+    ///
+    /// Commands end through here.
     static func endIfReceived() {
         if let received = state.withLock({ $0.received }) { end(by: received) }
     }
@@ -62,24 +67,22 @@ enum Signals {
     ///
     /// - Returns: Only where SIGPIPE is ignored; the error is then to be reported like any other.
     static func endByBrokenPipe() {
-        var action = sigaction()
-        unsafe sigaction(SIGPIPE, nil, &action)
-        if isIgnored(action) { return }
+        if isIgnored(SIGPIPE) { return }
         end(by: SIGPIPE)
     }
 
-    private static func isIgnored(_ action: sigaction) -> Bool {
-        #if canImport(Darwin)
-        unsafe unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
-        #else
-        unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-        #endif
+    private static func isIgnored(_ number: Int32) -> Bool {
+        sluice_signal_is_ignored(number) == 1
     }
 
+    /// The signals that end the tool.
+    ///
+    /// Those that the caller has ignored stay so, which is how shells keep Ctrl-C from what runs in the background. To
+    /// be blocked would make them heard.
     private static var ending: sigset_t {
         var set = sigset_t()
         unsafe sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&set, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&set, number) }
         return set
     }
 

@@ -10,7 +10,7 @@ enum Tool {
             try await run(try processArguments())
             return .success
         } catch {
-            Console.standardError.print("sluice: \(error.message)")
+            Console.standardError.print("sluice: \(printable(error.message))")
             return error.exitCode
         }
     }
@@ -34,11 +34,11 @@ enum Tool {
         do throws(ToolError) {
             switch name {
             case "encode":
-                try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) throws(ToolError) in
-                    try EncodeCommand(parsed).run()
+                try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
+                    try await EncodeCommand(parsed).run()
                 }
             case "upload":
-                try await run(arguments, UploadCommand.groups, UploadCommand.help) { (parsed) throws(ToolError) in
+                try await run(arguments, UploadCommand.groups, UploadCommand.help) { (parsed) async throws(ToolError) in
                     try await UploadCommand(parsed).run()
                 }
             default:

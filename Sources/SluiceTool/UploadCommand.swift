@@ -51,16 +51,9 @@ struct UploadCommand: Sendable {
             return try StandardOutput.write(try await send(body, request).body)
         }
         try described.refuse(writingTo: FileIdentity(path: output), called: output)
-        // Before the upload, which may take hours, and not after it.
-        let file = try OutputFile(replacing: output)
-        do {
-            let response = try await send(body, request)
-            try file.write(response.body)
-        } catch {
-            file.discard()
-            throw error
+        try await OutputFile.replacing(output) { (file) async throws(ToolError) in
+            try file.write(try await send(body, request).body)
         }
-        try file.commit()
     }
 
     // MARK: Sending

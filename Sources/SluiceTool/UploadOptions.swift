@@ -19,8 +19,9 @@ struct UploadOptions: Sendable {
     /// - Throws: A usage error.
     init(_ arguments: ParsedArguments) throws(ToolError) {
         guard let url = arguments.operands.first else { throw .usage("there is no URL to upload to") }
-        if let second = arguments.operands.dropFirst().first {
-            throw .usage("there is more than one URL: '\(printable(second))'; a part is given with -F")
+        guard arguments.operands.count == 1 else {
+            // Not shown: a URL may hold a password.
+            throw .usage("there is an argument too much behind the URL; a part is given with -F")
         }
         // As curl does, so that the host and port on the desk need no more.
         request = Request(url: url.contains("://") ? url : "http://\(url)")
@@ -60,8 +61,9 @@ struct UploadOptions: Sendable {
         }
     }
 
-    /// `Name: value`, and `Name;` for an empty value. curl's `Name:`, which takes a header away, works for `Expect`
-    /// only.
+    /// Takes `Name: value`, and `Name;` for an empty value.
+    ///
+    /// curl's `Name:`, which takes a header away, works for `Expect` only.
     private mutating func takeHeader(_ line: String) throws(ToolError) {
         let field: (name: String, value: String)
         if let parts = HeaderLines.split(line) {
@@ -69,11 +71,11 @@ struct UploadOptions: Sendable {
         } else if line.last == ";" {
             field = (String(line.dropLast()), "")
         } else {
-            throw .usage("-H '\(printable(line))' is not like 'Name: value'")
+            throw .usage("-H '\(Self.shown(line))' is not like 'Name: value'")
         }
         if field.value.isEmpty, line.last != ";" {
             guard field.name.lowercased() == "expect" else {
-                throw .usage("-H '\(printable(line))' has no value; 'Name;' sends an empty one")
+                throw .usage("-H '\(Self.shown(line))' has no value; 'Name;' sends an empty one")
             }
             request.expectContinue = .never
             return
@@ -85,8 +87,14 @@ struct UploadOptions: Sendable {
         do {
             try request.addHeader(field.name, field.value)
         } catch {
-            throw .usage("-H '\(printable(line))': \(error.reason)")
+            throw .usage("-H '\(Self.shown(line))': \(error.reason)")
         }
+    }
+
+    /// As much of a header as may be shown: its name, since its value may be a secret.
+    private static func shown(_ line: String) -> String {
+        guard let end = line.firstIndex(where: { $0 == ":" || $0 == " " }) else { return printable(line) }
+        return printable("\(line[...end])...")
     }
 
     /// The request's credentials; asks for the password where it is not given.

@@ -44,6 +44,7 @@ def main() -> None:
         metavar=("SHOWN", "TYPED"),
         help=r"type something once something is shown; \x03 is Ctrl-C",
     )
+    parser.add_argument("--term", default="xterm", help="what TERM says")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
 
@@ -60,6 +61,7 @@ def main() -> None:
             stdout=output,
             stderr=terminal,
             start_new_session=True,
+            env={**os.environ, "TERM": options.term},
             # So that Ctrl-C reaches the command.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )

@@ -1,3 +1,4 @@
+import Sluice
 import SluiceTestSupport
 
 #if canImport(Glibc)
@@ -36,11 +37,7 @@ final class ToolProcess: Sendable {
     private let pid: pid_t
     private let directory: TemporaryDirectory
 
-    /// Starts a program.
-    ///
-    /// - Parameters:
-    ///   - command: Its path and arguments.
-    ///   - input: The file that is its standard input.
+    /// Starts a program by its path and arguments, with a file as its standard input.
     init(_ command: [String], input: String = "/dev/null") throws {
         directory = try TemporaryDirectory()
         var actions = unsafe posix_spawn_file_actions_t()
@@ -90,21 +87,15 @@ final class ToolProcess: Sendable {
         return String(decoding: bytes ?? [], as: UTF8.self)
     }
 
-    /// Waits until it has ended, a minute at most.
-    func outcome() async throws -> Outcome {
-        var peak = 0
-        var status: Int32 = 0
-        let deadline = SuspendingClock.now + .seconds(60)
-        while true {
-            peak = max(peak, memory())
-            let ended = unsafe waitpid(pid, &status, WNOHANG)
-            if ended == pid { break }
-            if SuspendingClock.now > deadline {
-                kill(pid, SIGKILL)
-                unsafe waitpid(pid, &status, 0)
-                throw ToolFailure(description: "ran for more than a minute; it said: \(errorsSoFar)")
+    /// Waits until it has ended, so many seconds at most.
+    func outcome(within seconds: Int = 60) async throws -> Outcome {
+        // On a thread of its own: other tests keep the shared ones busy, and a peak of memory would go by unseen.
+        let (status, peak) = try await withCheckedThrowingContinuation { continuation in
+            do {
+                try WorkerThread.start("outcome") { continuation.resume(with: self.wait(seconds)) }
+            } catch {
+                continuation.resume(throwing: error)
             }
-            try? await Task.sleep(for: .milliseconds(5))
         }
         let signal = status & 0x7F
         return Outcome(
@@ -116,7 +107,27 @@ final class ToolProcess: Sendable {
         )
     }
 
-    /// The peak of its resident memory. What `wait4` tells would count the test runner, which it was made from.
+    private func wait(_ seconds: Int) -> Result<(Int32, Int), any Error> {
+        var peak = 0
+        var status: Int32 = 0
+        let deadline = SuspendingClock.now + .seconds(seconds)
+        while unsafe waitpid(pid, &status, WNOHANG) == 0 {
+            peak = max(peak, memory())
+            if SuspendingClock.now > deadline {
+                kill(pid, SIGKILL)
+                unsafe waitpid(pid, &status, 0)
+                return .failure(
+                    ToolFailure(description: "runs for more than \(seconds) seconds; it said: \(errorsSoFar)")
+                )
+            }
+            usleep(3000)
+        }
+        return .success((status, peak))
+    }
+
+    /// The peak of its resident memory.
+    ///
+    /// What `wait4` tells would count the test runner, which it was made from.
     private func memory() -> Int {
         guard let status = try? TemporaryDirectory.contents(ofFile: "/proc/\(pid)/status"),
             let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first(where: {
@@ -141,7 +152,7 @@ func sluice(_ arguments: [String], input: String = "/dev/null") async throws -> 
     try await ToolProcess([ToolProcess.tool] + arguments, input: input).outcome()
 }
 
-/// Runs a script in which `$sluice` is the tool and `$1`, `$2`, ... are the arguments.
+/// Runs a script, which has the tool's path in `$sluice` and the arguments in `$1` and so on.
 func shell(_ script: String, _ arguments: String...) async throws -> ToolProcess.Outcome {
     try await ToolProcess(["/bin/bash", "-c", "sluice=\(ToolProcess.tool)\n\(script)", "bash"] + arguments).outcome()
 }

@@ -188,6 +188,19 @@ import Testing
         )
     }
 
+    @Test func `Where the length is not known, progress says so until the end`() async throws {
+        let run = try await shell(
+            #"(printf a; sleep 0.5; printf b) | "$sluice" upload "$1" --progress json -F a=@-"#,
+            try UploadServers.url("/discard")
+        )
+        let reports = try run.errors.split(separator: "\n").map { try JSONValue(Array($0.utf8)) }
+        let last = try #require(reports.last)
+        #expect(reports.dropLast().allSatisfy { $0["total"].isNull && $0["fraction"].isNull && $0["eta"].isNull })
+        #expect(last["total"].number == 176)
+        #expect(last["part"]["total"].isNull)
+        #expect(last["part"]["completed"].number ?? 0 >= 1)
+    }
+
     @Test func `Without a terminal progress is lines`() async throws {
         let run = try await sluice("upload", try UploadServers.url("/discard"), "-F", "a=b")
         #expect(run.errors.hasPrefix("100%, 121 B of 121 B, "))

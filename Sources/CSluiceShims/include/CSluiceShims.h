@@ -51,6 +51,9 @@ int sluice_options_refused(void);
 // The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
 int sluice_terminal_columns(int descriptor);
 
+// 1 where the process ignores the signal, else 0; the name of the handler differs from one C library to the next.
+int sluice_signal_is_ignored(int number);
+
 // Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
 int sluice_remove_tree(const char *path);
 

@@ -55,10 +55,16 @@ package final class ProgressMeter: Sendable {
             let restarted = mark.position < state.completed
             if restarted { state.attempt += 1 }
             state.completed = mark.position
-            state.partOffset = mark.offsetInPart
-            // Behind the last part only the close-delimiter is left: the part stays the last one, complete.
-            state.part = mark.part ?? partTotals.indices.last
-            if mark.part == nil, let last = partTotals.last ?? nil { state.partOffset = last }
+            if let part = mark.part {
+                state.part = part
+                state.partOffset = mark.offsetInPart
+            } else if let last = partTotals.indices.last {
+                // Behind the last part only the close-delimiter is left: the part stays the last one, and as far as it
+                // was seen where its length is not known.
+                if state.part != last { state.partOffset = 0 }
+                state.part = last
+                state.partOffset = partTotals[last] ?? state.partOffset
+            }
             state.rate.add(mark.position, at: now, restarted: restarted)
             if !restarted, let last = state.lastDelivery, now - last < interval { return nil }
             state.lastDelivery = now

@@ -1,0 +1,108 @@
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceTool
+
+/// The tool on a terminal, as `Tests/Interop/terminal.py` makes one.
+@Suite struct TerminalTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func onTerminal(_ options: [String], _ arguments: [String]) async throws -> JSONValue {
+        let command =
+            [ServerProcess.python, ServerProcess.interop("terminal.py")] + options + ["--", ToolProcess.tool]
+        let run = try await ToolProcess(command + arguments).outcome()
+        return try JSONValue(run.output)
+    }
+
+    private func slowServer() throws -> ServerProcess {
+        try ServerProcess("raw_server.py", "--mode", "slow-read", "--rate", "20000000")
+    }
+
+    @Test func `The bar is drawn in place, and its last line stays`() async throws {
+        let server = try slowServer()
+        let file = try directory.sparseFile("big", size: 20_000_000)
+        let facts = try await onTerminal(
+            ["--columns", "100"],
+            ["upload", server.url("/"), "-F", "video=@\(file)"]
+        )
+        #expect(facts["status"].number == 0)
+        #expect(facts["output"].string?.contains("sha256") == true)
+        let screen = try #require(facts["screen"].string)
+        #expect(screen.hasSuffix("\r\n"))
+        let frames = screen.dropLast().split(separator: "\u{1B}[K").flatMap { $0.split(separator: "\r") }
+        #expect(frames.count > 4)
+        #expect(frames.allSatisfy { $0.count <= 99 })
+        #expect(frames.first?.hasPrefix("  0%  [") == true)
+        #expect(frames.last?.hasPrefix("100%  [=") == true)
+        #expect(frames.dropFirst(2).first?.contains(#"MiB/s  ETA    0:0"#) == true)
+        #expect(frames.dropFirst(2).first?.contains(#""video""#) == true)
+    }
+
+    @Test func `The bar follows the terminal's width`() async throws {
+        let server = try slowServer()
+        let file = try directory.sparseFile("big", size: 20_000_000)
+        let facts = try await onTerminal(
+            ["--columns", "100", "--resize", "30", "--term", "dumb"],
+            ["upload", server.url("/"), "-F", "video=@\(file)"]
+        )
+        let frames = try #require(facts["screen"].string).split(separator: "\r")
+        #expect(frames.first?.count ?? 0 > 29)
+        #expect(frames.dropFirst(4).allSatisfy { $0.count <= 29 })
+    }
+
+    @Test(arguments: [("xterm", "\r\u{1B}[K\r"), ("dumb", "\r" + String(repeating: " ", count: 99) + "\r")])
+    func `Ctrl-C takes the bar away`(terminal: String, end: String) async throws {
+        let server = try slowServer()
+        let file = try directory.sparseFile("big", size: 1 << 30)
+        let facts = try await onTerminal(
+            ["--when", "MiB/s", #"\x03"#, "--term", terminal],
+            ["upload", server.url("/"), "-F", "a-rather-long-name=@\(file)"]
+        )
+        #expect(facts["signal"].number == 2)
+        #expect(facts["screen"].string?.hasSuffix(end) == true)
+    }
+
+    @Test func `An error takes the bar away`() async throws {
+        let server = try ServerProcess("raw_server.py", "--mode", "reset-early", "--after", "5000000")
+        let file = try directory.sparseFile("big", size: 1 << 30)
+        let facts = try await onTerminal([], ["upload", server.url("/"), "-F", "video=@\(file)"])
+        #expect(facts["status"].number == 74)
+        let lines = try #require(facts["screen"].string).split(separator: "\r\n")
+        #expect(lines.count == 1)
+        #expect(lines.last?.split(separator: "\r\u{1B}[K\r").last?.hasPrefix("sluice: ") == true)
+    }
+
+    @Test func `Verbose lines do not land in the bar`() async throws {
+        let url = try UploadServers.url("/upload")
+        let facts = try await onTerminal([], ["upload", url, "-v", "-F", "a=b"])
+        for line in try #require(facts["screen"].string).split(separator: "\r\n") {
+            let shown = line.split(separator: "\r").last ?? ""
+            #expect(["* ", "> ", "< ", "100%"].contains { shown.hasPrefix($0) }, "\(shown)")
+        }
+    }
+
+    @Test func `A password is asked for without showing it`() async throws {
+        let url = try UploadServers.url("/basic?drain=1")
+        let facts = try await onTerminal(
+            ["--when", "Password for user: ", #"pass\n"#],
+            ["upload", url, "--progress", "none", "-f", "-u", "user", "-F", "a=b"]
+        )
+        #expect(facts["status"].number == 0)
+        #expect(facts["screen"].string == "Password for user: \r\n")
+        #expect(facts["echoed"].array.map(\.number) == [0])
+        #expect(facts["echo"].number == 1)
+    }
+
+    @Test func `Ctrl-C at the password gives the terminal its echo back`() async throws {
+        let facts = try await onTerminal(
+            ["--when", "Password", #"\x03"#],
+            ["upload", "http://127.0.0.1:1/", "-u", "user", "-F", "a=b"]
+        )
+        #expect(facts["signal"].number == 2)
+        #expect(facts["echo"].number == 1)
+    }
+}
