@@ -32,6 +32,8 @@ package final class ChildProcess: Sendable {
             close(inputEnds[0])
             close(outputEnds[1])
         }
+        // For children that others start.
+        for descriptor in inputEnds + outputEnds { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         input = inputEnds[1]
         output = outputEnds[0]
         do {
@@ -101,7 +103,7 @@ package final class ChildProcess: Sendable {
         #endif
 
         var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         var pid: pid_t = 0
         let status = unsafe posix_spawnp(&pid, command[0], &actions, &attributes, &arguments, environ)
         guard status == 0 else { throw Failure("\(command[0]) does not start: errno \(status)") }
