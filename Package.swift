@@ -24,9 +24,10 @@ let package = Package(
         .executableTarget(name: "SluiceTool", dependencies: ["Sluice", "SluiceCurl", "CSluiceShims"]),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CAllocationCounter"],
             path: "Benchmarks/SluiceBench"
         ),
+        .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         .target(
             name: "SluiceTestSupport",
             dependencies: ["Sluice", "CSluiceShims"],
@@ -45,7 +46,7 @@ let package = Package(
 
 // One set of rules for every target. Warnings become errors on the command line of `make`, not here,
 // so that a newer compiler's new warnings do not break those who depend on the package.
-for target in package.targets where target.type != .system && target.name != "CSluiceShims" {
+for target in package.targets where target.type != .system && !["CSluiceShims", "CAllocationCounter"].contains(target.name) {
     target.swiftSettings = [
         .strictMemorySafety(),
         .enableUpcomingFeature("ExistentialAny"),

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CSluiceShims.h"
 
+#include <ftw.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +16,13 @@ void sluice_set_thread_name(const char *name) {
     pthread_setname_np(pthread_self(), cut);
 #endif
 }
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+int sluice_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count) {
     return memmem(bytes, count, needle, needle_count) != NULL;
@@ -40,6 +49,10 @@ ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count) {
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count) {
     return sendfile(out, in, in_offset, count);
 }
+
+int sluice_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+
+int sluice_set_pipe_capacity(int pipe, int capacity) { return fcntl(pipe, F_SETPIPE_SZ, capacity); }
 
 int sluice_eventfd(void) { return eventfd(0, EFD_CLOEXEC); }
 

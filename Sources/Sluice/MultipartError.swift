@@ -81,7 +81,12 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
 
         /// The name in quotes, or the index where there is none: `"photo"`, `#3`, `"album" > #0`.
         public var description: String {
-            (enclosing + [name.map { "\"\(printable($0))\"" } ?? "#\(index)"]).joined(separator: " > ")
+            (enclosing + [ownDescription]).joined(separator: " > ")
+        }
+
+        /// The part's own name or index, without the parts around it.
+        var ownDescription: String {
+            name.map { "\"\(printable($0))\"" } ?? "#\(index)"
         }
     }
 

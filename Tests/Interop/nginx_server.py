@@ -83,7 +83,8 @@ def start(directory: pathlib.Path, tls: pathlib.Path | None) -> tuple[subprocess
     for _ in range(5):
         port, tls_port = free_ports(2)
         configuration.write_text(render(directory, port, tls_port, tls))
-        (directory / "backend.sock").unlink(missing_ok=True)
+        for leftover in ("backend.sock", "nginx.pid"):
+            (directory / leftover).unlink(missing_ok=True)
         nginx = subprocess.Popen(
             [*tied_to_this_process(), find_nginx(), "-p", str(directory), "-e", str(errors), "-c", str(configuration)],
             stdin=subprocess.DEVNULL,
@@ -91,7 +92,8 @@ def start(directory: pathlib.Path, tls: pathlib.Path | None) -> tuple[subprocess
         )
         deadline = time.monotonic() + START_SECONDS
         while nginx.poll() is None and time.monotonic() < deadline:
-            if answers(port):
+            # The file is written once the port is nginx's, and not another's that took it meanwhile.
+            if (directory / "nginx.pid").exists() and answers(port):
                 return nginx, port, tls_port
             time.sleep(0.02)
         stop(nginx)

@@ -2,6 +2,7 @@
 #ifndef SLUICE_SHIMS_H
 #define SLUICE_SHIMS_H
 
+#include <getopt.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,6 +16,12 @@ ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count);
 
 // sendfile(2) with a 64-bit offset.
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count);
+
+// pipe2(2), close-on-exec.
+int sluice_pipe(int *ends);
+
+// fcntl(2) F_SETPIPE_SZ.
+int sluice_set_pipe_capacity(int pipe, int capacity);
 
 // eventfd(2), close-on-exec.
 int sluice_eventfd(void);
@@ -30,6 +37,22 @@ void sluice_set_thread_name(const char *name);
 
 // 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
+
+// getopt_long(3), whose results are global variables, which Swift does not let one touch. One scan at a time.
+// `next` gives what getopt_long gives, without its messages; `index` is optind, and `refused` optopt.
+void sluice_options_begin(void);
+int sluice_options_next(
+    int count, char *const *arguments, const char *short_options, const struct option *long_options,
+    const char **argument
+);
+int sluice_options_index(void);
+int sluice_options_refused(void);
+
+// The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
+int sluice_terminal_columns(int descriptor);
+
+// Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
+int sluice_remove_tree(const char *path);
 
 // The nanoseconds of a file's times, which have other names on each system.
 struct stat;

@@ -33,8 +33,8 @@ final class BodyLayout: Sendable {
 
     init(_ form: MultipartForm) throws(MultipartError) {
         var builder = LayoutBuilder()
-        try builder.add(form, enclosing: [], outerBoundaries: [])
-        builder.endRun(part: nil)
+        try builder.add(form, enclosing: [], outerBoundaries: [], searched: [])
+        try builder.endRun(part: nil)
         contentType = form.contentType
         segments = builder.segments
         rendered = builder.rendered
@@ -80,9 +80,12 @@ private struct LayoutBuilder {
     mutating func add(
         _ form: MultipartForm,
         enclosing: [String],
-        outerBoundaries: [String]
+        outerBoundaries: [String],
+        searched: [String]
     ) throws(MultipartError) {
         let boundary = form.boundary.description
+        // A form that asks for the search has its delimiter searched for in the forms nested in it as well.
+        let searched = form.checksMemoryForBoundary ? outerBoundaries + [boundary] : searched
         guard outerBoundaries.count < Self.deepestNesting else {
             throw MultipartError(.nestingTooDeep, "forms are nested more than \(Self.deepestNesting) deep")
         }
@@ -100,15 +103,16 @@ private struct LayoutBuilder {
                 if case .form(let nested) = part.origin {
                     try add(
                         nested,
-                        enclosing: enclosing + [label.description],
-                        outerBoundaries: outerBoundaries + [boundary]
+                        enclosing: enclosing + [label.ownDescription],
+                        outerBoundaries: outerBoundaries + [boundary],
+                        searched: searched
                     )
                 } else {
                     let content = try part.resolveContent(form.escaping)
-                    if form.checksMemoryForBoundary { try check(content, for: outerBoundaries + [boundary]) }
+                    try check(content, for: searched)
                     labels.append(label)
-                    endRun(part: labels.count - 1)
-                    append(content, part: labels.count - 1)
+                    try endRun(part: labels.count - 1)
+                    try append(content, part: labels.count - 1)
                 }
             } catch {
                 throw error.inPart(label)
@@ -118,20 +122,27 @@ private struct LayoutBuilder {
     }
 
     /// Makes a segment of what was rendered since the last one.
-    mutating func endRun(part: Int?) {
+    mutating func endRun(part: Int?) throws(MultipartError) {
         let length = Int64(rendered.count - runStart)
         guard length > 0 else { return }
         segments.append(.init(start: offset, length: length, part: part, kind: .rendered(runStart)))
-        offset = offset.map { $0 + length }
+        try advance(by: length)
         runStart = rendered.count
     }
 
-    private mutating func append(_ content: Content, part: Int) {
+    private mutating func append(_ content: Content, part: Int) throws(MultipartError) {
         let length = content.knownLength
         segments.append(.init(start: offset, length: length, part: part, kind: .content(content)))
-        offset = offset.flatMap { offset in length.map { offset + $0 } }
+        try advance(by: length)
         replay = min(replay, content.replay)
         mayBlock = mayBlock || content.mayBlock
+    }
+
+    private mutating func advance(by length: Int64?) throws(MultipartError) {
+        guard let before = offset, let length else { return offset = nil }
+        let (sum, isTooLong) = before.addingReportingOverflow(length)
+        if isTooLong { throw MultipartError(.lengthMismatch, "the lengths of the parts add up to more than 2^63 bytes") }
+        offset = sum
     }
 
     private mutating func render(_ text: String) {

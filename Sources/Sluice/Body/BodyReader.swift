@@ -108,7 +108,9 @@ public final class BodyReader {
         let before = bytes.count
         try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
             try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
-                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
+                let room = unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...]
+                )
                 initialized += unsafe try read(into: .init(rebasing: room[..<min(count, room.count)]))
             }
         }
@@ -207,9 +209,11 @@ public final class BodyReader {
     /// Finds out what the start means for the segment it lies in.
     private func settleStart() {
         guard offsetInSegment > 0 else { return }
-        if offsetInSegment == layout.segments[index].length {
+        let segment = layout.segments[index]
+        if offsetInSegment == segment.length {
             nextSegment()
-        } else if case .content(let content) = layout.segments[index].kind, content.replay != .seekable {
+        } else if case .content(let content) = segment.kind, content.replay != .seekable || segment.length == nil {
+            // Nor can a source of unknown length be sought in: the offset may lie behind its end.
             toDiscard = offsetInSegment
             absolutePosition -= toDiscard
             offsetInSegment = 0
@@ -224,7 +228,10 @@ public final class BodyReader {
                 let wanted = min(scratch.count, Int(toDiscard))
                 let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
                 if count == 0 {
-                    throw MultipartError(.invalidRange, "the body ends at \(position - toDiscard), before the offset \(position)")
+                    throw MultipartError(
+                        .invalidRange,
+                        "the body ends at \(position - toDiscard), before the offset \(position)"
+                    )
                 }
                 toDiscard -= Int64(count)
             }

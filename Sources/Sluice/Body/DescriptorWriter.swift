@@ -14,6 +14,10 @@ struct DescriptorWriter {
     private var index: Int
     private var offsetInSegment: Int64
     private(set) var report = WriteReport()
+    #if os(Linux)
+    /// Made for the first file that is worth it.
+    private var pipe: SplicePipe?
+    #endif
 
     init(
         _ body: MultipartBody,
@@ -141,6 +145,8 @@ struct DescriptorWriter {
         let descriptor = try file.openDescriptor()
         var offset = file.bounds.lowerBound + offsetInSegment
         for method in Self.kernelMethods(for: targetKind) where !refused.contains(method) {
+            // Below this, the pipe's own calls cost more than they save.
+            if method == .splice, targetKind == .socket, remainingInSegment < 1 << 20 { continue }
             while remainingInSegment > 0 {
                 try interrupt?.check()
                 let wanted = Int(min(remainingInSegment, Int64(Self.longestKernelCopy)))
@@ -166,14 +172,14 @@ struct DescriptorWriter {
     private static func kernelMethods(for target: FileStatus.Kind) -> [WriteReport.Method] {
         switch target {
         case .regular: [.copyFileRange, .sendFile]
-        case .socket: [.sendFile]
+        case .socket: [.splice, .sendFile]
         case .stream: [.splice, .sendFile]
         default: []
         }
     }
 
     /// Moves bytes inside the kernel; nil where it does not do so for these two descriptors.
-    private func copy(
+    private mutating func copy(
         _ source: Int32,
         at offset: inout Int64,
         _ count: Int,
@@ -182,19 +188,38 @@ struct DescriptorWriter {
         var position = offset
         defer { offset = position }
         do {
+            let (target, pipe) = (target, try splicePipe(for: method))
             return try untilWritten { () throws(Errno) in
-                switch method {
-                case .copyFileRange:
+                switch (method, pipe) {
+                case (.copyFileRange, _):
                     try SystemCalls.copyFileRange(from: source, at: &position, to: target, count: count)
-                case .sendFile:
-                    try SystemCalls.sendFile(from: source, at: &position, to: target, count: count)
-                default:
+                case (.splice, let pipe?):
+                    try pipe.move(from: source, at: &position, to: target, count: count) { () throws(Errno) in
+                        try SystemCalls.waitUntilWritable(target)
+                    }
+                case (.splice, nil):
                     try SystemCalls.splice(from: source, at: &position, to: target, count: count)
+                default:
+                    try SystemCalls.sendFile(from: source, at: &position, to: target, count: count)
                 }
             }
         } catch {
             if let number = error.errno, Errno(number).meansUnsupported { return nil }
             throw error
+        }
+    }
+
+    /// The pipe between a file and a socket; a target that is a pipe itself needs none.
+    private mutating func splicePipe(for method: WriteReport.Method) throws(MultipartError) -> SplicePipe? {
+        guard method == .splice, targetKind == .socket else { return nil }
+        if let pipe { return pipe }
+        do {
+            let made = try SplicePipe()
+            pipe = made
+            return made
+        } catch {
+            // Limits on pipes or descriptors: `sendfile` needs neither.
+            throw MultipartError(.resourcesExhausted, "no pipe", .unsupported)
         }
     }
     #endif

@@ -34,8 +34,9 @@ public struct MultipartBody: Sendable {
     /// The parts with content of their own, in order; those of nested forms are among them.
     public var parts: [MultipartError.PartLabel] { layout.labels }
 
-    /// Where each part's content lies in the body, in the order of ``parts``; nil where that is not known before
-    /// reading. Offsets count from the start of the whole form's body, also for a slice.
+    /// Where each part's content lies in the body, in the order of ``parts``.
+    ///
+    /// Nil where that is not known before reading. Offsets count from the start of the whole form's body, also for a slice.
     public var contentRanges: [Range<Int64>?] {
         layout.segments.compactMap { segment -> Range<Int64>?? in
             guard case .content = segment.kind else { return nil }

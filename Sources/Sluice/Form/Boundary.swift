@@ -3,8 +3,10 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
     /// The boundary itself, without the leading hyphens of a delimiter.
     public let description: String
 
-    /// A random boundary: 25 letters and digits from the system's random number generator, which is 148 bits, behind a
-    /// fixed prefix. It is a token, so it never needs quotes.
+    /// A random boundary.
+    ///
+    /// 25 letters and digits from the system's random number generator, which are 148 bits, behind a fixed prefix. It
+    /// is a token, so it never needs quotes.
     public init() {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         var generator = SystemRandomNumberGenerator()

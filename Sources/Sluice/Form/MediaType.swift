@@ -21,6 +21,11 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    /// The `type/subtype`, without parameters.
+    var essence: String {
+        String(description.prefix { $0 != ";" && $0 != " " && $0 != "\t" })
+    }
+
     /// `application/octet-stream`: bytes of which nothing else is known.
     public static let octetStream = MediaType(known: "application/octet-stream")
     /// `text/plain`, without a charset.
@@ -36,7 +41,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter filename: A filename or path; the case of its extension does not matter.
     /// - Returns: The type.
     public static func forFilename(_ filename: String) -> MediaType {
-        let name = filename.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last ?? filename.utf8[...]
+        let name =
+            filename.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
+            ?? filename.utf8[...]
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex,
             let known = MediaTypeTable.mediaType(forExtension: String(Substring(name[name.index(after: dot)...])))
         else { return octetStream }
@@ -44,7 +51,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The type of a multipart body or part, as the form writes it.
-    static func multipart(_ subtype: MultipartForm.Subtype, _ parameters: [(name: String, value: String)]) -> MediaType {
+    static func multipart(_ subtype: MultipartForm.Subtype, _ parameters: [(name: String, value: String)]) -> MediaType
+    {
         MediaType(
             known: parameters.reduce(into: "multipart/\(subtype)") { text, parameter in
                 text += "; \(parameter.name)=\(HeaderGrammar.parameterValue(parameter.value))"
@@ -56,10 +64,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     private static func isValid(_ text: String) -> Bool {
         var rest = text.utf8[...]
         guard takeToken(&rest), rest.popFirst() == UInt8(ascii: "/"), takeToken(&rest) else { return false }
-        while true {
+        while !rest.isEmpty {
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            guard let separator = rest.popFirst() else { return true }
-            guard separator == UInt8(ascii: ";") else { return false }
+            guard rest.popFirst() == UInt8(ascii: ";") else { return false }
             rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             guard takeToken(&rest), rest.popFirst() == UInt8(ascii: "=") else { return false }
             if rest.first == UInt8(ascii: "\"") {
@@ -68,6 +75,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
                 guard takeToken(&rest) else { return false }
             }
         }
+        return true
     }
 
     private static func takeToken(_ rest: inout Substring.UTF8View) -> Bool {
@@ -82,7 +90,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
             switch byte {
             case UInt8(ascii: "\""): return true
             case UInt8(ascii: "\\"):
-                guard let escaped = rest.popFirst(), escaped != 0, escaped != 0x0D, escaped != 0x0A else { return false }
+                guard let escaped = rest.popFirst(), escaped != 0, escaped != 0x0D, escaped != 0x0A else {
+                    return false
+                }
             case 0, 0x0D, 0x0A: return false
             default: continue
             }

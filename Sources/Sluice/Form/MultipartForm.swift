@@ -25,7 +25,10 @@ public struct MultipartForm: Sendable {
         /// - Throws: ``MultipartError/Code/invalidForm`` where it is not a token.
         public init(_ text: String) throws(MultipartError) {
             guard HeaderGrammar.isToken(text) else {
-                throw MultipartError(.invalidForm, "the subtype \"\(printable(text))\" is not a token, like mixed or related")
+                throw MultipartError(
+                    .invalidForm,
+                    "the subtype \"\(printable(text))\" is not a token, like mixed or related"
+                )
             }
             self.init(known: text.lowercased())
         }
@@ -34,8 +37,8 @@ public struct MultipartForm: Sendable {
         public static let formData = Subtype(known: "form-data")
         /// Independent parts in order (RFC 2046 section 5.1.3).
         public static let mixed = Subtype(known: "mixed")
-        /// A root part and what it refers to (RFC 2387); its `type` parameter is the first part's media type unless
-        /// the form's ``MultipartForm/parameters`` say otherwise.
+        /// A root part and what it refers to (RFC 2387); its `type` parameter is the first part's type and
+        /// subtype unless the form's ``MultipartForm/parameters`` say otherwise.
         public static let related = Subtype(known: "related")
         /// The same content in several forms (RFC 2046 section 5.1.4).
         public static let alternative = Subtype(known: "alternative")
@@ -193,7 +196,7 @@ public struct MultipartForm: Sendable {
     var mediaType: MediaType {
         var all = parameters
         if subtype == .related, !all.contains(where: { $0.name.lowercased() == "type" }), let root = parts.first {
-            all.append(("type", (root.resolvedMediaType ?? .plainText).description))
+            all.append(("type", root.essence))
         }
         return .multipart(subtype, all + [("boundary", boundary.description)])
     }
@@ -225,5 +228,10 @@ extension Part {
     /// The Content-Type that the part is sent with.
     var resolvedMediaType: MediaType? {
         if case .form(let form) = origin { form.mediaType } else { mediaType }
+    }
+
+    /// The `type/subtype` of the part's Content-Type, without parameters.
+    fileprivate var essence: String {
+        if case .form(let form) = origin { "multipart/\(form.subtype)" } else { (mediaType ?? .plainText).essence }
     }
 }

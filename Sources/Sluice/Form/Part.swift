@@ -15,7 +15,9 @@ public struct Part: Sendable {
 
     /// The part's Content-Disposition; nil where it has none, which `multipart/form-data` does not allow.
     public var disposition: ContentDisposition?
-    /// The part's Content-Type; nil where it has none. For a nested form it is the form's own.
+    /// The part's Content-Type; nil where it has none.
+    ///
+    /// For a nested form it is the form's own.
     public var mediaType: MediaType?
     /// Further header fields, in the order in which they are sent.
     public var headers: [HeaderField]
@@ -31,7 +33,9 @@ public struct Part: Sendable {
 
     // MARK: Form fields and files
 
-    /// A text field. It has no Content-Type, as the WHATWG's algorithm demands.
+    /// A text field.
+    ///
+    /// It has no Content-Type, as the WHATWG's algorithm demands.
     ///
     /// - Parameters:
     ///   - name: The field's name.
@@ -254,7 +258,9 @@ public struct Part: Sendable {
         self.init(disposition, mediaType, headers, .async(source))
     }
 
-    /// A nested form with headers of the caller's. Its Content-Type is the form's own.
+    /// A nested form with headers of the caller's.
+    ///
+    /// Its Content-Type is the form's own.
     ///
     /// - Parameters:
     ///   - disposition: The Content-Disposition, or nil for none.

@@ -45,7 +45,9 @@ package final class ProgressMeter: Sendable {
         start = clock()
     }
 
-    /// Says how far the transfer is. A position before the last one starts a new attempt.
+    /// Says how far the transfer is.
+    ///
+    /// A position before the last one starts a new attempt.
     package func advance(to mark: BodyReader.Mark) {
         let now = clock()
         let report = state.withLock { state -> TransferProgress? in
@@ -65,7 +67,9 @@ package final class ProgressMeter: Sendable {
         if let report { handler(report) }
     }
 
-    /// Delivers the last report. Later calls of any kind do nothing.
+    /// Delivers the last report.
+    ///
+    /// Later calls of any kind do nothing.
     ///
     /// - Parameter completed: Whether all of the body was handed over; the report says so.
     package func finish(completed: Bool) {

@@ -24,7 +24,9 @@ public struct TransferProgress: Sendable, Hashable {
     public let elapsedSeconds: Double
     /// The smoothed rate in bytes a second; nil until there is something to go by.
     public let bytesPerSecond: Double?
-    /// Which attempt this is, from 1. It goes up where the transport starts the body again, and only then may
+    /// Which attempt this is, from 1.
+    ///
+    /// It goes up where the transport starts the body again, and only then may
     /// ``completedBytes`` go down.
     public let attempt: Int
     /// Whether this is the last report: all of the body was handed over.

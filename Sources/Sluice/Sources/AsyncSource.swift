@@ -40,7 +40,9 @@ public struct AsyncSource: Sendable {
         _ factory: @escaping @Sendable () throws -> Chunks
     ) -> AsyncSource where Chunks.Element: Collection, Chunks.Element.Element == UInt8 {
         AsyncSource(knownLength: knownLength, replay: .restartable) { () throws(MultipartError) in
-            do { return SequenceChunks(try factory().makeAsyncIterator(), knownLength) } catch { throw .fromSource(error) }
+            do { return SequenceChunks(try factory().makeAsyncIterator(), knownLength) } catch {
+                throw .fromSource(error)
+            }
         }
     }
 

@@ -75,6 +75,10 @@ public struct FileSource: Sendable {
     /// Looks at the file and says how it is to be read.
     func resolve() throws(MultipartError) -> Content {
         let path = origin.path
+        if let path, path.utf8.contains(0) {
+            // To the system the path would end there, and be another file's.
+            throw MultipartError(.openFailed, "has a NUL in its path, which no file's has", path: path)
+        }
         let status: FileStatus
         var start: Int64 = 0
         var isSynthetic = false
@@ -88,7 +92,12 @@ public struct FileSource: Sendable {
                 start = try SystemCalls.offset(of: shared.rawValue)
             }
         } catch {
-            throw MultipartError(.openFailed, "cannot be opened; check the path and its permissions", path: origin.path, error)
+            throw MultipartError(
+                .openFailed,
+                "cannot be opened; check the path and its permissions",
+                path: origin.path,
+                error
+            )
         }
 
         switch status.kind {
@@ -109,7 +118,11 @@ public struct FileSource: Sendable {
             )
         default:
             guard range == nil else {
-                throw MultipartError(.invalidRange, "has no fixed length, so no byte range of it can be sent", path: path)
+                throw MultipartError(
+                    .invalidRange,
+                    "has no fixed length, so no byte range of it can be sent",
+                    path: path
+                )
             }
             return .stream(StreamSource(origin: origin, path: path, isRestartable: isSynthetic && path != nil))
         }

@@ -16,7 +16,9 @@ public struct GeneratorSource: ByteSource {
     /// A closure that appends the next bytes, and nothing at the end.
     public typealias Generator = (_ buffer: inout OutputRawSpan) throws -> Void
 
+    /// The number of bytes, where it is known.
     public let knownLength: Int64?
+    /// ``Replay/once`` or ``Replay/restartable``, by how the source was made.
     public let replay: Replay
     private let makeGenerator: @Sendable () throws(MultipartError) -> Generator
 

@@ -26,12 +26,14 @@ package struct HeldBytes: Sendable {
         self.init(HeldText(text))
     }
 
-    /// Holds a collection as it is where it is an array or a slice of one, else a copy of it.
+    /// Holds a collection as it is where it is an array, a slice of one or contiguous memory, else a copy of it.
     package init(collecting bytes: some Collection<UInt8>) {
         if let array = bytes as? [UInt8] {
             self.init(array)
         } else if let slice = bytes as? ArraySlice<UInt8> {
             self.init(slice)
+        } else if let memory = bytes as? any ContiguousMemory {
+            self.init(memory)
         } else {
             self.init(Array(bytes))
         }

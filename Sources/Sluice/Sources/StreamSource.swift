@@ -23,7 +23,11 @@ struct StreamSource: InterruptibleSource {
         do {
             try isTaken?.take()
         } catch {
-            throw MultipartError(.notReplayable, "is a stream that was read already, and cannot be read again", path: path)
+            throw MultipartError(
+                .notReplayable,
+                "is a stream that was read already, and cannot be read again",
+                path: path
+            )
         }
         do {
             return try origin.open()

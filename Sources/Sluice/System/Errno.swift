@@ -26,7 +26,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package static let notFound = Errno(ENOENT)
     package static let isDirectory = Errno(EISDIR)
     package static let canceled = Errno(ECANCELED)
-    package static let invalidArgument = Errno(EINVAL)
+    package static let unsupported = Errno(EOPNOTSUPP)
 
     /// Whether the call may be refused for these two descriptors although another way of copying works.
     ///

@@ -31,7 +31,9 @@ public final class ReadInterrupt: Sendable {
         state.withLock { $0.isTriggered }
     }
 
-    /// Ends the current and every later read of the readers that have this interrupt. Later calls do nothing.
+    /// Ends the current and every later read of the readers that have this interrupt.
+    ///
+    /// Later calls do nothing.
     public func trigger() {
         let handlers = state.withLock { state in
             state.isTriggered = true

@@ -91,7 +91,11 @@ enum SystemCalls {
 
     // MARK: Reading and writing
 
-    static func read(_ descriptor: Int32, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer)
+    static func read(
+        _ descriptor: Int32,
+        at offset: Int64,
+        into buffer: UnsafeMutableRawBufferPointer
+    )
         throws(Errno) -> Int
     {
         try retrying {
@@ -134,7 +138,12 @@ enum SystemCalls {
     // MARK: Copying inside the kernel (Linux)
 
     #if os(Linux)
-    static func copyFileRange(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+    static func copyFileRange(
+        from source: Int32,
+        at offset: inout Int64,
+        to target: Int32,
+        count: Int
+    )
         throws(Errno) -> Int
     {
         var position = offset
@@ -143,7 +152,12 @@ enum SystemCalls {
         return copied
     }
 
-    static func sendFile(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+    static func sendFile(
+        from source: Int32,
+        at offset: inout Int64,
+        to target: Int32,
+        count: Int
+    )
         throws(Errno) -> Int
     {
         var position = offset
@@ -152,13 +166,33 @@ enum SystemCalls {
         return copied
     }
 
-    static func splice(from source: Int32, at offset: inout Int64, to target: Int32, count: Int)
+    static func splice(
+        from source: Int32,
+        at offset: inout Int64,
+        to target: Int32,
+        count: Int
+    )
         throws(Errno) -> Int
     {
         var position = offset
         let moved = try retrying { unsafe sluice_splice(source, &position, target, count) }
         offset = position
         return moved
+    }
+
+    static func makePipe() throws(Errno) -> (readEnd: SharedDescriptor, writeEnd: SharedDescriptor) {
+        var ends: (Int32, Int32) = (-1, -1)
+        _ = try retrying {
+            unsafe withUnsafeMutablePointer(to: &ends) { pointer in
+                unsafe pointer.withMemoryRebound(to: Int32.self, capacity: 2) { unsafe sluice_pipe($0) }
+            }
+        }
+        return (SharedDescriptor(ends.0, .owned), SharedDescriptor(ends.1, .owned))
+    }
+
+    /// - Returns: The capacity that the pipe has now, at least the one asked for.
+    static func setCapacity(ofPipe descriptor: Int32, to capacity: Int) throws(Errno) -> Int {
+        Int(try retrying { sluice_set_pipe_capacity(descriptor, Int32(capacity)) })
     }
 
     static func splice(fromPipe source: Int32, to target: Int32, count: Int) throws(Errno) -> Int {

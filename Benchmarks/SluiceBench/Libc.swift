@@ -1,0 +1,63 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What the limits are made of: plain system calls, with as little around them as there can be.
+enum Libc {
+    struct Failure: Error, CustomStringConvertible {
+        let call: String
+        let code: Int32
+        var description: String { unsafe "\(call): \(String(cString: strerror(code)))" }
+    }
+
+    /// The call's result, or its error thrown.
+    @discardableResult
+    static func check<Result: SignedInteger>(_ call: String, _ result: Result) throws -> Result {
+        guard result >= 0 else { throw Failure(call: call, code: errno) }
+        return result
+    }
+
+    static func openForReading(_ path: String) throws -> Int32 {
+        try check("open \(path)", unsafe open(path, O_RDONLY | O_CLOEXEC))
+    }
+
+    static func create(_ path: String) throws -> Int32 {
+        try check("create \(path)", unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600))
+    }
+
+    /// Writes all of the bytes, or throws.
+    static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws {
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
+            let count = try check(
+                "write",
+                unsafe write(descriptor, rest.base.baseAddress?.advanced(by: rest.startIndex), rest.count)
+            )
+            unsafe rest = rest.dropFirst(count)
+        }
+    }
+
+    static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
+        var now = timespec()
+        unsafe clock_gettime(clock, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
+    }
+
+    /// Memory aligned to a page, freed with the object.
+    @safe
+    final class Buffer {
+        let bytes: UnsafeMutableRawBufferPointer
+
+        init(_ count: Int) {
+            unsafe bytes = .allocate(byteCount: count, alignment: 4096)
+            // Touched, so that no page fault falls into what is measured.
+            unsafe bytes.initializeMemory(as: UInt8.self, repeating: 1)
+        }
+
+        deinit { unsafe bytes.deallocate() }
+    }
+}

@@ -1,0 +1,35 @@
+#define _GNU_SOURCE
+#include "CSluiceShims.h"
+
+#include <sys/ioctl.h>
+
+void sluice_options_begin(void) {
+#ifdef __APPLE__
+    optreset = 1;
+    optind = 1;
+#else
+    // Both glibc and musl take 0 for "from the start, forgetting the last scan".
+    optind = 0;
+#endif
+    opterr = 0;
+}
+
+int sluice_options_next(
+    int count, char *const *arguments, const char *short_options, const struct option *long_options,
+    const char **argument
+) {
+    optarg = 0;
+    optopt = 0;
+    int result = getopt_long(count, arguments, short_options, long_options, 0);
+    *argument = optarg;
+    return result;
+}
+
+int sluice_options_index(void) { return optind; }
+
+int sluice_options_refused(void) { return optopt; }
+
+int sluice_terminal_columns(int descriptor) {
+    struct winsize size;
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
+}

@@ -1,0 +1,68 @@
+internal import Foundation
+internal import Sluice
+internal import Synchronization
+
+/// All of a ``BodyInputStream`` that is not an `InputStream`, and that threads may share.
+final class StreamCore: Sendable {
+    private let body: MultipartBody
+    private let start: Int64
+    private let meter: ProgressMeter?
+    private let interrupt = ReadInterrupt()
+    private let state: Mutex<StreamState>
+
+    /// - Parameters:
+    ///   - body: What to read.
+    ///   - start: The offset in the body to start at.
+    ///   - meter: Told of every read, and of the end.
+    init(_ body: MultipartBody, startingAt start: Int64, meter: ProgressMeter?) {
+        self.body = body
+        self.start = start
+        self.meter = meter
+        state = Mutex(StreamState(position: start, end: body.contentLength))
+    }
+
+    var hasBytesAvailable: Bool { state.withLock { !$0.hasEnded } }
+    var status: Stream.Status { state.withLock { $0.status } }
+    var error: MultipartError? { state.withLock { $0.error } }
+    var position: Int64 { state.withLock { $0.position } }
+
+    func open() {
+        let hasEnded = state.withLock { state in
+            state.open { () throws(MultipartError) in
+                try body.makeReader(startingAt: start, interrupt: interrupt)
+            }
+            return state.hasEnded
+        }
+        if hasEnded { meter?.finish(completed: true) }
+    }
+
+    /// Takes the reader out for the time of the read, so that nobody else waits for what the read waits for.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let reader: BodyReader
+        switch state.withLock({ $0.beginReading(buffer.count) }) {
+        case .refuse(let result): return result
+        case .proceed(let lease): reader = lease.reader
+        }
+        do {
+            let count = unsafe try reader.read(into: buffer)
+            let mark = reader.mark
+            let lease = ReaderLease(reader: reader)
+            let outcome = state.withLock { $0.endReading(lease, count) }
+            if outcome.count > 0 { meter?.advance(to: mark) }
+            if outcome.isLast { meter?.finish(completed: outcome.count >= 0) }
+            return outcome.count
+        } catch {
+            state.withLock { $0.fail(error) }
+            meter?.finish(completed: false)
+            return -1
+        }
+    }
+
+    func close() {
+        let (lease, hasEnded) = state.withLock { state in (state.close(), state.hasEnded) }
+        interrupt.trigger()
+        if !hasEnded { meter?.finish(completed: false) }
+        // Released here and not under the lock, because it may run code of a source's own.
+        withExtendedLifetime(lease) {}
+    }
+}

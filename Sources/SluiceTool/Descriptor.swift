@@ -1,0 +1,123 @@
+import Sluice
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The few things that the tool does with descriptors itself.
+enum Descriptor {
+    static let standardInput: Int32 = 0
+    static let standardOutput: Int32 = 1
+    static let standardError: Int32 = 2
+
+    /// Writes all of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - descriptor: A descriptor open for writing.
+    /// - Throws: The system's error.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
+                #if canImport(Glibc)
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #elseif canImport(Musl)
+                return unsafe Musl.write(descriptor, rest.baseAddress, rest.count)
+                #elseif canImport(Darwin)
+                return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
+                #endif
+            }
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                throw Errno(errno)
+            }
+        }
+    }
+
+    /// Reads up to `limit` bytes, or to the end if that comes first.
+    static func read(_ descriptor: Int32, limit: Int) throws(Errno) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: min(limit, 16 * 1024))
+        while bytes.count < limit {
+            let wanted = min(piece.count, limit - bytes.count)
+            let count = unsafe piece.withUnsafeMutableBytes { buffer in
+                #if canImport(Glibc)
+                return unsafe Glibc.read(descriptor, buffer.baseAddress, wanted)
+                #elseif canImport(Musl)
+                return unsafe Musl.read(descriptor, buffer.baseAddress, wanted)
+                #elseif canImport(Darwin)
+                return unsafe Darwin.read(descriptor, buffer.baseAddress, wanted)
+                #endif
+            }
+            if count > 0 {
+                bytes += piece[..<count]
+            } else if count == 0 {
+                break
+            } else if errno != EINTR {
+                throw Errno(errno)
+            }
+        }
+        return bytes
+    }
+
+    /// A small file's content.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - limit: The most bytes that it may have.
+    /// - Returns: Its bytes.
+    /// - Throws: Where it cannot be read, or is longer.
+    static func contents(of path: String, limit: Int) throws(ToolError) -> [UInt8] {
+        let descriptor = try open(path)
+        defer { close(descriptor) }
+        let bytes: [UInt8]
+        do {
+            bytes = try read(descriptor, limit: limit + 1)
+        } catch {
+            throw .system(.noInput, path, "cannot be read", error.rawValue)
+        }
+        guard bytes.count <= limit else {
+            throw ToolError(.badData, "\(printable(path)): is longer than \(limit) bytes")
+        }
+        return bytes
+    }
+
+    /// Makes sure that a file can be read by those who are to read it later.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: Where it cannot be opened.
+    static func checkReadable(_ path: String) throws(ToolError) {
+        close(try open(path))
+    }
+
+    /// Makes sure that a file may be read, without opening it: opening a pipe would be noticed at its other end.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: The error that opening it would give.
+    static func checkPermission(_ path: String) throws(MultipartError) {
+        guard unsafe access(path, R_OK) != 0 else { return }
+        throw MultipartError(.openFailed, "cannot be read; check its permissions", path: path, errno: errno)
+    }
+
+    private static func open(_ path: String) throws(ToolError) -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Darwin)
+        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        guard descriptor >= 0 else { throw .system(.noInput, path, "cannot be opened", errno) }
+        return descriptor
+    }
+}

@@ -1,0 +1,128 @@
+import Sluice
+
+/// A line for terminals: ` 45% [=====>      ]  1.20 GiB of 2.60 GiB   312 MiB/s  ETA    0:04  "video"`.
+enum ProgressBar {
+    private enum Field {
+        case percent, bar, bytes, rate, time, part
+    }
+
+    /// What is shown, the best first; each needs less room than the one before.
+    private static let layouts: [[Field]] = [
+        [.percent, .bar, .bytes, .rate, .time, .part],
+        [.percent, .bar, .bytes, .rate, .time],
+        [.percent, .bar, .bytes, .rate],
+        [.percent, .bytes, .rate],
+        [.percent, .bytes],
+        [.percent],
+    ]
+    private static let gap = "  "
+    /// The least cells between the brackets for which they are worth their room, and the most.
+    private static let cells = 8...40
+    /// The least columns of a part's name by which it can be told, and the most.
+    private static let nameColumns = 8...30
+
+    /// Renders the line.
+    ///
+    /// - Parameters:
+    ///   - progress: What it shows.
+    ///   - columns: The columns that it may take up.
+    /// - Returns: A line of at most so many columns. What has no room is left out: first the part, then the time, the
+    ///   bar, the rate, the bytes.
+    static func line(_ progress: TransferProgress, columns: Int) -> String {
+        for layout in layouts {
+            if let line = line(progress, layout, columns) { return line }
+        }
+        return ""
+    }
+
+    /// The line in this layout; nil where it has no room.
+    private static func line(_ progress: TransferProgress, _ layout: [Field], _ columns: Int) -> String? {
+        var texts: [Field: String] = [
+            .bytes: bytes(progress),
+            .rate: rate(progress),
+        ]
+        texts[.percent] = percent(progress)
+        texts[.time] = time(progress)
+        let name = progress.isFinished ? nil : progress.part?.label.description
+        let place = place(progress)
+        let leastName = name.map { min(DisplayWidth.columns(of: $0), nameColumns.lowerBound) + place.count } ?? 0
+
+        var room = columns
+        var shown = 0
+        for field in layout {
+            let least: Int? =
+                switch field {
+                case .bar: cells.lowerBound + 2
+                case .part: name == nil ? nil : leastName
+                default: texts[field].map(DisplayWidth.columns)
+                }
+            guard let least else { continue }
+            room -= least + (shown > 0 ? gap.count : 0)
+            shown += 1
+        }
+        guard room >= 0, shown > 0 else { return nil }
+
+        // What is left goes to the part's name, then to the bar.
+        if layout.contains(.part), let name {
+            let text =
+                DisplayWidth.truncated(name, to: min(leastName - place.count + room, nameColumns.upperBound)) + place
+            room -= DisplayWidth.columns(of: text) - leastName
+            texts[.part] = text
+        }
+        if layout.contains(.bar) { texts[.bar] = bar(progress, min(cells.lowerBound + room, cells.upperBound)) }
+        return layout.compactMap { texts[$0] }.joined(separator: gap)
+    }
+
+    // MARK: Fields
+
+    private static func percent(_ progress: TransferProgress) -> String? {
+        progress.fractionCompleted.map { DisplayWidth.padded("\(Int($0 * 100))%", to: 4) }
+    }
+
+    private static func bytes(_ progress: TransferProgress) -> String {
+        let completed = DisplayWidth.padded(Units.bytes(progress.completedBytes), to: 8)
+        guard let total = progress.totalBytes else { return completed }
+        return "\(completed) of \(Units.bytes(total))"
+    }
+
+    private static func rate(_ progress: TransferProgress) -> String {
+        DisplayWidth.padded(progress.averageOrCurrentRate.map(Units.rate) ?? "", to: 10)
+    }
+
+    private static func time(_ progress: TransferProgress) -> String? {
+        if progress.isFinished { return "in \(DisplayWidth.padded(Units.duration(progress.elapsedSeconds), to: 8))" }
+        guard progress.totalBytes != nil else { return nil }
+        return "ETA \(DisplayWidth.padded(progress.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
+    }
+
+    /// Where the current part stands among the others, behind its name.
+    private static func place(_ progress: TransferProgress) -> String {
+        guard let part = progress.part, part.count > 1 else { return "" }
+        return " (\(part.index + 1)/\(part.count))"
+    }
+
+    private static func bar(_ progress: TransferProgress, _ count: Int) -> String {
+        guard let fraction = progress.fractionCompleted else { return movingMark(progress, count) }
+        let filled = min(Int(fraction * Double(count)), count)
+        let head = filled < count && progress.completedBytes > 0 ? ">" : ""
+        let rest = String(repeating: " ", count: count - filled - head.count)
+        return "[" + String(repeating: "=", count: filled) + head + rest + "]"
+    }
+
+    /// A mark that goes to and fro once every four seconds.
+    private static func movingMark(_ progress: TransferProgress, _ count: Int) -> String {
+        let mark = "<=>"
+        let room = count - mark.count
+        let phase = progress.elapsedSeconds.truncatingRemainder(dividingBy: 4) / 2
+        let position = phase.isFinite ? min(max(Int((phase < 1 ? phase : 2 - phase) * Double(room)), 0), room) : 0
+        let before = String(repeating: " ", count: position)
+        return "[" + before + mark + String(repeating: " ", count: room - position) + "]"
+    }
+}
+
+extension TransferProgress {
+    /// At the end the rate over all of the time, which is what remains of interest; the present one before.
+    var averageOrCurrentRate: Double? {
+        isFinished && elapsedSeconds > 0 ? Double(completedBytes) / elapsedSeconds : bytesPerSecond
+    }
+}

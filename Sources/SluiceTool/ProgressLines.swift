@@ -1,0 +1,81 @@
+import Sluice
+
+/// Progress as lines of text: one for people and logs, one for programs.
+enum ProgressLines {
+    /// `45%, 1.20 GiB of 2.60 GiB, 312 MiB/s, 0:04 left, part "video" (2 of 3)`.
+    static func plain(_ progress: TransferProgress) -> String {
+        var fields: [String] = []
+        if let fraction = progress.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
+        let total = progress.totalBytes.map { " of \(Units.bytes($0))" } ?? ""
+        fields.append(Units.bytes(progress.completedBytes) + total)
+        if let rate = progress.averageOrCurrentRate { fields.append(Units.rate(rate)) }
+        if progress.isFinished {
+            fields.append("done in \(Units.duration(progress.elapsedSeconds))")
+        } else {
+            if let left = progress.secondsRemaining { fields.append("\(Units.duration(left)) left") }
+            if let part = progress.part {
+                let place = part.count > 1 ? " (\(part.index + 1) of \(part.count))" : ""
+                fields.append("part \(part.label)\(place)")
+            }
+        }
+        if progress.attempt > 1 { fields.append("attempt \(progress.attempt)") }
+        return fields.joined(separator: ", ")
+    }
+
+    /// One JSON object. What is not known is null; numbers are bytes, bytes a second and seconds.
+    static func json(_ progress: TransferProgress) -> String {
+        let part = progress.part.map { part in
+            JSONText.object([
+                ("name", part.label.name.map(JSONText.string)),
+                ("index", "\(part.index)"),
+                ("count", "\(part.count)"),
+                ("completed", "\(part.completedBytes)"),
+                ("total", part.totalBytes.map { "\($0)" }),
+            ])
+        }
+        return JSONText.object([
+            ("completed", "\(progress.completedBytes)"),
+            ("total", progress.totalBytes.map { "\($0)" }),
+            ("fraction", progress.fractionCompleted.flatMap(JSONText.number)),
+            ("rate", progress.bytesPerSecond.flatMap(JSONText.number)),
+            ("eta", progress.secondsRemaining.flatMap(JSONText.number)),
+            ("attempt", "\(progress.attempt)"),
+            ("part", part),
+            ("elapsed", JSONText.number(progress.elapsedSeconds)),
+            ("finished", "\(progress.isFinished)"),
+        ])
+    }
+}
+
+/// Writes JSON (RFC 8259).
+enum JSONText {
+    /// An object of members whose values are JSON already; nil is null.
+    static func object(_ members: [(name: String, value: String?)]) -> String {
+        "{" + members.map { "\(string($0.name)):\($0.value ?? "null")" }.joined(separator: ",") + "}"
+    }
+
+    /// A string with its quotes; what JSON or a terminal must not see as it is, is escaped.
+    static func string(_ text: String) -> String {
+        let escaped = text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(escaped)\""
+    }
+
+    /// A number with at most four digits behind the point; nil for infinity and its kin, which JSON cannot write.
+    static func number(_ value: Double) -> String? {
+        guard value.isFinite, abs(value) < 1e15 else { return nil }
+        let rounded = (value * 10_000).rounded() / 10_000
+        return rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
+    }
+}

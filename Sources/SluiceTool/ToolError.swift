@@ -1,0 +1,95 @@
+import Sluice
+import SluiceCurl
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Why the tool ends without success: the status to exit with, and a line for the user.
+struct ToolError: Error, Equatable, Sendable {
+    let exitCode: ExitCode
+    let message: String
+
+    init(_ exitCode: ExitCode, _ message: String) {
+        self.exitCode = exitCode
+        self.message = message
+    }
+
+    /// The user asked for something that there is not.
+    static func usage(_ message: String) -> ToolError {
+        ToolError(.usage, message)
+    }
+
+    /// A system call failed.
+    ///
+    /// - Parameters:
+    ///   - exitCode: The status to exit with, unless it is a lack of permission.
+    ///   - path: The file that it is about.
+    ///   - doing: What failed, as in `cannot be written`.
+    ///   - number: The system's error number.
+    /// - Returns: The error, in the words of the system.
+    static func system(_ exitCode: ExitCode, _ path: String, _ doing: String, _ number: Int32) -> ToolError {
+        ToolError(
+            meansNoPermission(number) ? .noPermission : exitCode,
+            "\(printable(path)): \(doing): \(Errno(number))"
+        )
+    }
+
+    fileprivate static func meansNoPermission(_ number: Int32) -> Bool {
+        number == EACCES || number == EPERM
+    }
+}
+
+extension ToolError {
+    /// What the engine says, with the status that fits.
+    init(_ error: MultipartError) {
+        self.init(Self.exitCode(for: error), error.description)
+    }
+
+    /// What the transport says, with the status that fits.
+    init(_ error: TransferError) {
+        if error.code == .bodyFailed, let bodyError = error.bodyError {
+            self.init(bodyError)
+        } else {
+            self.init(Self.exitCode(for: error), Self.inTermsOfOptions(error.description))
+        }
+    }
+
+    /// The transport's advice names properties of its requests, which are options here.
+    private static func inTermsOfOptions(_ text: String) -> String {
+        let options = [
+            "totalTimeout": "--max-time", "idleTimeout": "--idle-timeout", "connectTimeout": "--connect-timeout",
+            "tls.caFile": "--cacert", "expectContinue": "-H 'Expect: 100-continue'",
+            "the request's limit of the response's body": "--max-response",
+        ]
+        return options.reduce(text) { text, option in
+            text.split(separator: option.key, omittingEmptySubsequences: false).joined(separator: option.value)
+        }
+    }
+
+    private static func exitCode(for error: MultipartError) -> ExitCode {
+        switch error.code {
+        case .openFailed where error.errno.map(meansNoPermission) == true: .noPermission
+        case .openFailed, .notReadable: .noInput
+        case .readFailed, .writeFailed, .connectionClosed, .sourceFailed: .inputOutput
+        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled: .software
+        default: .badData
+        }
+    }
+
+    private static func exitCode(for error: TransferError) -> ExitCode {
+        switch error.code {
+        case .invalidRequest: .usage
+        case .couldNotResolve, .couldNotConnect: .unavailable
+        case .timeout, .idleTimeout: .temporaryFailure
+        case .tls, .tooManyRedirects, .protocolError, .responseTooLarge: .protocolError
+        case .connectionLost: .inputOutput
+        case .bodyFailed, .bodyNotReplayable: .badData
+        default: .software
+        }
+    }
+}

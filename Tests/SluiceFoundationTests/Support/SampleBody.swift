@@ -1,0 +1,51 @@
+import Foundation
+import Sluice
+import SluiceFoundation
+
+/// Bodies with a part from every kind of source.
+enum SampleBody: CaseIterable {
+    /// All lengths known.
+    case known
+    /// A generator and an async sequence of unknown length among them.
+    case unknown
+    /// No part at all.
+    case empty
+    /// Nothing but parts without content.
+    case hollow
+
+    /// Makes the form, with its files in `scratch`.
+    func form(in scratch: Scratch) throws -> MultipartForm {
+        var form = MultipartForm(boundary: try Boundary("sample"))
+        switch self {
+        case .empty:
+            return form
+        case .hollow:
+            try form.addField(name: "", value: "")
+            try form.addFile(name: "data", filename: "", data: Data())
+            try form.addFile(name: "file", url: try scratch.file("empty.txt", []))
+            try form.append(.file("none", GeneratorSource.restartable { { _ in } }, filename: "none"))
+        case .known, .unknown:
+            let isKnown = self == .known
+            try form.addField(name: "title", value: "Ferien \u{1F3D6}")
+            try form.addFile(name: "data", filename: "data.bin", data: Data(pattern(10_000)))
+            try form.addFile(name: "film", url: try scratch.file("film.mkv", pattern(70_001)))
+            try form.addFile(name: "nothing", filename: "nothing", data: Data())
+            let generated = pattern(5000)
+            let generator = GeneratorSource.restartable(knownLength: isKnown ? 5000 : nil) {
+                var rest = generated[...]
+                return { buffer in
+                    while buffer.freeCapacity > 0, let byte = rest.popFirst() { buffer.append(byte) }
+                }
+            }
+            try form.append(.file("generated", generator, filename: "generated.bin"))
+            let chunks = AsyncSource.restartable(knownLength: isKnown ? 9 : nil) {
+                AsyncStream<Data> { continuation in
+                    for text in ["one", "", "two", "six"] { continuation.yield(Data(text.utf8)) }
+                    continuation.finish()
+                }
+            }
+            try form.append(.file("chunks", chunks, filename: "chunks.txt"))
+        }
+        return form
+    }
+}

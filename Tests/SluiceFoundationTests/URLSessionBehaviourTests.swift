@@ -1,0 +1,138 @@
+import Foundation
+import Sluice
+import SluiceFoundation
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+
+/// What FoundationNetworking does with a stream, none of which is documented and some of which SluiceFoundation builds on.
+///
+/// A test that fails here says that Foundation has changed: look what that makes of
+/// `URLRequest.setMultipartBody(_:progress:)` and `BodyInputStream`, then change the test.
+@Suite(.timeLimit(.minutes(1))) struct URLSessionBehaviourTests {
+    private let scratch: Scratch
+    private let server: TestServer
+    private let records: URL
+
+    init() throws {
+        scratch = try Scratch()
+        records = scratch.url.appendingPathComponent("records")
+        server = try TestServer("raw_server.py", ["--mode", "record", "--record", records.path])
+    }
+
+    @Test("A stream beside a Content-Length goes out with two framings, against RFC 9112 section 6.2")
+    func twoFramings() async throws {
+        let recording = try await record(["Content-Length": "1000"], ScriptedStream(1000))
+        #expect(recording.values(of: "Content-Length") == ["1000"])
+        #expect(recording.values(of: "Transfer-Encoding") == ["chunked"])
+    }
+
+    @Test("A Transfer-Encoding of one space leaves the Content-Length alone on the wire")
+    func oneSpace() async throws {
+        let fields = ["Content-Length": "1000", "Transfer-Encoding": " "]
+        let recording = try await record(fields, ScriptedStream(1000))
+        #expect(recording.values(of: "Content-Length") == ["1000"])
+        #expect(!recording.lines.contains { $0.lowercased().hasPrefix("transfer-encoding") })
+        #expect(recording.body == Data(repeating: 0x78, count: 1000))
+        #expect(recording.facts.complete)
+    }
+
+    @Test("A stream is not kept to its Content-Length, so it has to keep to it by itself")
+    func tooLong() async throws {
+        let fields = ["Content-Length": "900", "Transfer-Encoding": " ", "Connection": "close"]
+        let stream = ScriptedStream(1000)
+        let recording = try await record(fields, stream)
+        #expect(recording.facts.size == 900)
+        #expect(stream.given == 1000)
+    }
+
+    @Test("No bytes available is taken for the end, and the cut body for a whole one")
+    func noBytesAvailable() async throws {
+        let stream = ScriptedStream(1_000_000, pausesAt: 100_000)
+        let recording = try await record([:], stream)
+        #expect(recording.facts.complete)
+        #expect(recording.facts.size == 100_000)
+    }
+
+    @Test("A read that fails ends the request, and the stream's own error is lost")
+    func failingRead() async throws {
+        var request = URLRequest(url: try server.url("/"))
+        request.httpMethod = "POST"
+        request.httpBodyStream = ScriptedStream(1_000_000, failsAt: 100_000)
+        let answer = await send(request)
+        #expect(answer.status == nil)
+        let error = try #require(answer.error as NSError?)
+        #expect(error.domain == NSURLErrorDomain)
+        #expect(error.code == NSURLErrorUnknown)
+        #expect(!"\(error.userInfo)".contains("scripted"))
+        #expect(try await !Recording(in: records).facts.complete)
+    }
+
+    @Test("While a stream's read waits, every session waits, even to make a task")
+    func sharedQueue() async throws {
+        let url = try server.url("/")
+        let pipe = Pipe()
+        var form = MultipartForm()
+        try form.append(.file("pipe", try FileSource(fileHandle: pipe.fileHandleForReading), filename: "x"))
+        var request = URLRequest(url: url)
+        let upload = request.setMultipartBody(try form.body())
+        let waiting = request
+        async let first = send(waiting)
+        #expect(await eventually { upload.position > 0 })
+
+        let isMade = Flag()
+        Thread.detachNewThread {
+            _ = URLSession(configuration: .ephemeral).dataTask(with: url)
+            isMade.set()
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(!isMade.isSet)
+        upload.close()
+        #expect(await first.error != nil)
+        #expect(await eventually { isMade.isSet })
+        withExtendedLifetime(pipe) {}
+    }
+
+    private func record(_ fields: [String: String], _ stream: InputStream) async throws -> Recording {
+        var request = URLRequest(url: try server.url("/"))
+        request.httpMethod = "POST"
+        request.httpBodyStream = stream
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        _ = await send(request)
+        return try await Recording(in: records)
+    }
+}
+
+/// A stream of `x` that does at some offset what a stream should not.
+private final class ScriptedStream: InputStream {
+    private struct Scripted: Error {}
+
+    private let length: Int
+    private let pause: Int
+    private let failure: Int
+    private(set) var given = 0
+    private var isOpen = false
+
+    init(_ length: Int, pausesAt pause: Int = .max, failsAt failure: Int = .max) {
+        self.length = length
+        self.pause = pause
+        self.failure = failure
+        super.init(data: Data())
+    }
+
+    override func open() { isOpen = true }
+    override func close() {}
+    override var streamStatus: Stream.Status { isOpen ? .open : .notOpen }
+    override var streamError: (any Error)? { given == failure ? Scripted() : nil }
+    override var hasBytesAvailable: Bool { given < min(length, pause) }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        if given == failure { return -1 }
+        let count = min(maxLength, min(length, pause, failure) - given)
+        unsafe UnsafeMutableBufferPointer(start: buffer, count: count).update(repeating: 0x78)
+        given += count
+        return count
+    }
+}
+#endif

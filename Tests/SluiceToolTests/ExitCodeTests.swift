@@ -1,0 +1,154 @@
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceTool
+
+@Suite struct ExitCodeTests {
+    /// A command line, the status that it ends with, and a piece of what it says.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let arguments: [String]
+        let status: Int32
+        let message: String
+
+        init(_ status: Int32, _ arguments: [String], _ message: String) {
+            self.arguments = arguments
+            self.status = status
+            self.message = message
+        }
+
+        var testDescription: String { "\(status): \(arguments.joined(separator: " "))" }
+    }
+
+    static let cases = [
+        Case(0, ["--help"], ""),
+        Case(0, ["-h"], ""),
+        Case(0, ["--version"], ""),
+        Case(0, ["encode", "--help"], ""),
+        Case(0, ["upload", "url", "--help"], ""),
+        Case(0, ["encode", "-F", "a=b"], ""),
+        Case(64, [], "there is no command; encode and upload are the ones; try 'sluice --help'"),
+        Case(64, ["decode"], "unknown command 'decode'; try 'sluice --help'"),
+        Case(64, ["--frobnicate"], "unknown option '--frobnicate'; try 'sluice --help'"),
+        Case(64, ["encode", "-Z"], "unknown option '-Z'; try 'sluice encode --help'"),
+        Case(64, ["encode"], "there is nothing to send"),
+        Case(64, ["upload", "http://x/"], "there is nothing to send"),
+        Case(64, ["upload", "-F", "a=b"], "there is no URL"),
+        Case(64, ["upload", "a", "b", "-F", "a=b"], "more than one URL: 'b'"),
+        Case(64, ["encode", "a=b", "-F", "a=b"], "an argument too much, 'a=b'"),
+        Case(64, ["encode", "-F", "a=b;c"], #"-F 'a=b;c' has ";c""#),
+        Case(64, ["encode", "-F", "=b"], "no name before the ="),
+        Case(64, ["encode", "-F", "=)"], "no group to end"),
+        Case(64, ["encode", "-F", "a=b;headers=x"], "the header 'x' is not like"),
+        Case(64, ["encode", "-F", "a=(;type=text/x"], "a group of parts has a type like multipart/mixed"),
+        Case(64, ["encode", "--form-string", "a"], "--form-string 'a' is not NAME=VALUE"),
+        Case(64, ["encode", "-F", "a=b", "--boundary", "a;b"], "the boundary"),
+        Case(64, ["encode", "-F", "a=b", "--subtype", "a b"], "the subtype"),
+        Case(64, ["encode", "-F", "a=b", "--escape", "x"], "--escape is percent, html or backslash"),
+        Case(64, ["upload", "ftp://x/", "-F", "a=b"], "ftp"),
+        Case(64, ["upload", "x", "-F", "a=b", "--progress", "x"], "--progress is one of auto, bar, plain, json, none"),
+        Case(64, ["upload", "x", "-F", "a=b", "-m", "-1"], "--max-time is a number of seconds"),
+        Case(64, ["upload", "x", "-F", "a=b", "--max-response", "1X"], "--max-response is a number of bytes"),
+        Case(64, ["upload", "x", "-F", "a=b", "-H", "X"], "-H 'X' is not like"),
+        Case(64, ["upload", "x", "-F", "a=b", "-H", "Accept:"], "-H 'Accept:' has no value"),
+        Case(64, ["upload", "x", "-F", "a=b", "-H", "Content-Length: 1"], "Content-Length follows from the body"),
+        Case(64, ["upload", "x", "-F", "a=b", "-u", "user"], "no terminal to ask for a password"),
+        Case(64, ["upload", "x", "-F", "a=b", "--digest"], "need a user"),
+        Case(64, ["upload", "x", "-F", "a=b", "-u", "a:b", "--oauth2-bearer", "c"], "two ways"),
+        Case(65, ["encode", "-F", "a=b;type=text/x y"], "-F 'a=b;type=text/x y': "),
+        Case(65, ["encode", "-F", "a=b;headers=X Y: z"], "is not a token"),
+        Case(65, ["encode", "-F", "a=b;headers=Content-Disposition: x"], "Content-Disposition is not a custom header"),
+        Case(65, ["encode", "--form-escape", "-F", "a\nb=c"], "has a CR, LF or NUL"),
+        Case(66, ["encode", "-F", "a=@/nonexistent"], #"part "a": /nonexistent: "#),
+        Case(66, ["encode", "-F", "a=@/"], "is a directory"),
+        Case(66, ["encode", "-F", "a=b;headers=@/nonexistent"], "/nonexistent: cannot be opened: No such file"),
+        Case(66, ["upload", "https://x/", "-F", "a=b", "--cacert", "/nonexistent"], "/nonexistent: cannot be opened"),
+        Case(69, ["upload", UploadServers.refusing, "-F", "a=b"], "nobody accepts the connection"),
+        Case(69, ["upload", "http://host.invalid/", "-F", "a=b"], "no address"),
+        Case(73, ["encode", "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
+        Case(73, ["encode", "-F", "a=b", "-o", "/"], "/: cannot be opened for writing: Is a directory"),
+        Case(73, ["upload", UploadServers.refusing, "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
+        Case(74, ["encode", "-F", "a=b", "-o", "/dev/full"], "/dev/full: "),
+        Case(74, ["encode", "-F", "a=@/proc/self/mem"], "reading failed"),
+    ]
+
+    @Test(arguments: cases)
+    func `The exit status says what was wrong, in one line`(_ example: Case) async throws {
+        let run = try await sluice(example.arguments)
+        #expect(run.status == example.status, "\(run.errors)")
+        guard example.status != 0 else { return }
+        #expect(run.errors.hasPrefix("sluice: "))
+        #expect(run.errors.contains(example.message), "\(run.errors)")
+        #expect(run.errors.split(separator: "\n").count == 1)
+        #expect(!run.errors.contains("\u{1B}"))
+    }
+
+    @Test func `Limits of time end with 75, in the words of the options`() async throws {
+        let path = try UploadServers.url("/slow-response?seconds=20")
+        let total = try await sluice("upload", path, "-F", "a=b", "--max-time", "0.2", "--progress", "none")
+        #expect(total.status == 75)
+        #expect(total.errors.contains("raise --max-time"))
+        let idle = try await sluice("upload", path, "-F", "a=b", "--idle-timeout", "0.3", "--progress", "none")
+        #expect(idle.status == 75)
+        #expect(idle.errors.contains("raise --idle-timeout"))
+        let long = try UploadServers.url("/big-response?bytes=2000000")
+        let answer = try await sluice("upload", long, "-F", "a=b", "--max-response", "1M", "--progress", "none")
+        #expect(answer.status == 76)
+        #expect(answer.errors.contains("raise --max-response"))
+    }
+
+    @Test func `What speaks no TLS, or another's, ends with 76`() async throws {
+        let certificates = try TemporaryDirectory()
+        let made = try await ToolProcess(
+            [ServerProcess.python, ServerProcess.interop("make_certificates.py"), certificates.path]
+        ).outcome()
+        #expect(made.status == 0)
+        let server = try ServerProcess("upload_server.py", "--tls", certificates.path)
+        let url = server.secureURL("/discard", host: "localhost")
+        func upload(_ arguments: String...) async throws -> ToolProcess.Outcome {
+            try await sluice(["upload", url, "-F", "a=b", "--progress", "none"] + arguments)
+        }
+        let untrusted = try await upload()
+        #expect(untrusted.status == 76)
+        #expect(untrusted.errors.contains("--cacert"))
+        #expect(try await upload("--cacert", "\(certificates.path)/other-ca.pem").status == 76)
+        #expect(try await upload("--cacert", "\(certificates.path)/ca.pem").status == 0)
+        #expect(try await upload("-k").status == 0)
+        let plain = server.url("/").split(separator: "://").last ?? ""
+        #expect(try await sluice("upload", "https://\(plain)", "-F", "a=b").status == 76)
+    }
+
+    @Test func `A connection that is lost ends with 74`() async throws {
+        let server = try ServerProcess("raw_server.py", "--mode", "reset-early", "--after", "1000")
+        let directory = try TemporaryDirectory()
+        let big = try directory.sparseFile("big", size: 64 << 20)
+        let run = try await sluice("upload", server.url("/"), "--progress", "none", "-F", "a=@\(big)")
+        #expect(run.status == 74, "\(run.errors)")
+    }
+
+    @Test func `A file that changes meanwhile ends with 65`() async throws {
+        let run = try await shell(
+            #"cd "$(mktemp -d)"; echo old > a; mkfifo p; "$sluice" encode -F p=@p -F a=@a --strict-files > body & tool=$!; "#
+                + #"exec 3> p; echo newer >> a; exec 3>&-; wait $tool; echo $?; rm -r "$PWD""#
+        )
+        #expect(run.text == "65\n")
+        #expect(run.errors.contains(#"part "a": a: was modified"#))
+    }
+
+    @Test func `An argument that is not UTF-8 is refused`() async throws {
+        let run = try await shell(#""$sluice" encode -F $'a=\xff'; echo $?"#)
+        #expect(run.text == "64\n")
+        #expect(run.errors == "sluice: argument 3 is not UTF-8\n")
+    }
+
+    @Test(.enabled(if: isRoot)) func `A lack of permission ends with 77`() async throws {
+        let run = try await shell(
+            #"cd "$(mktemp -d)"; echo x > a; chmod 0 a; chmod 755 .; as="setpriv --reuid 65534 --regid 65534 --clear-groups"; "#
+                + #"cp "$sluice" /tmp/sluice-nobody-$$; chmod 755 /tmp/sluice-nobody-$$; "#
+                + #"$as /tmp/sluice-nobody-$$ encode -F a=@a; echo $?; $as /tmp/sluice-nobody-$$ encode -F a=b -o b; echo $?; "#
+                + #"rm -r "$PWD" /tmp/sluice-nobody-$$"#
+        )
+        #expect(run.text == "77\n77\n")
+    }
+
+    private static let isRoot = (try? ChildProcess.firstLine(of: "id", "-u")) == "0"
+}
