@@ -26,7 +26,7 @@ final class BodyFeed {
     /// The bytes handed over in this attempt.
     private(set) var position: Int64 = 0
     /// Whether all of the body was handed over.
-    private(set) var isAtEnd = false
+    private(set) var isAtEnd: Bool
     /// What reading threw.
     private(set) var failure: MultipartError?
     /// Whether the last answer was to wait for the body's source.
@@ -57,6 +57,7 @@ final class BodyFeed {
         self.chunkSize = chunkSize
         self.meter = meter
         self.notify = notify
+        isAtEnd = body.contentLength == 0
     }
 
     deinit {
@@ -90,7 +91,7 @@ final class BodyFeed {
         }
         close()
         position = offset
-        isAtEnd = false
+        isAtEnd = position == body.contentLength
         // Makes the report of a new attempt, which must not wait for a chunk that ends behind the last position.
         if let start = try? body.makeReader(startingAt: offset) { meter?.advance(to: start.mark) }
         return true

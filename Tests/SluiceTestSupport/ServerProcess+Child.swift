@@ -32,6 +32,8 @@ package final class ChildProcess: Sendable {
             close(inputEnds[0])
             close(outputEnds[1])
         }
+        // For children that others start.
+        for descriptor in inputEnds + outputEnds { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         input = inputEnds[1]
         output = outputEnds[0]
         do {

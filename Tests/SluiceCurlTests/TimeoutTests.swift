@@ -1,0 +1,160 @@
+import Sluice
+import SluiceCurl
+import SluiceTestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite struct TimeoutTests {
+    private let client = CurlClient()
+
+    @Test func `A server that stops reading is idle`() async throws {
+        let server = try ServerProcess("raw_server.py", "--mode", "stall")
+        let directory = try TemporaryDirectory()
+        let path = try directory.sparseFile("zeros", size: 64 << 20)
+        let body = try MultipartForm { Part.file("data", path: path) }.body()
+        var request = Request(url: server.url("/"))
+        request.expectContinue = .never
+        request.idleTimeout = 0.5
+        let error = try #require(await failure { try await client.upload(body, request) })
+        #expect(error.code == .idleTimeout)
+        #expect(error.sentBytes > 0 && error.sentBytes < 64 << 20)
+    }
+
+    @Test func `A server that does not answer is idle`() async throws {
+        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
+        request.idleTimeout = 0.3
+        let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
+        #expect(error.code == .idleTimeout)
+        #expect(error.reason.contains("all was sent"))
+    }
+
+    @Test func `A source that gives nothing is idle`() async throws {
+        var request = try Request(url: Fixtures.server.url("/upload"))
+        request.idleTimeout = 0.3
+        let slow = AsyncSource(ChunkSequence([1], size: 1, pause: .seconds(30)))
+        let body = try MultipartForm { Part.file("slow", slow, filename: "s") }.body()
+        let error = try #require(await failure { try await client.upload(body, request) })
+        #expect(error.code == .idleTimeout)
+        #expect(error.reason.contains("source"))
+    }
+
+    @Test func `A transfer that is slow but moves is not idle`() async throws {
+        let server = try ServerProcess("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
+        var request = Request(url: server.url("/"))
+        request.idleTimeout = 1.5
+        let response = try await client.upload(Fixtures.form(32_000_000), request)
+        #expect(response.status == 200)
+        #expect(response.elapsedSeconds > 1.5)
+    }
+
+    @Test func `A transfer ends when its time is up`() async throws {
+        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
+        request.totalTimeout = 0.3
+        let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
+        #expect(error.code == .timeout)
+        #expect(error.reason.contains("0.3 seconds"))
+    }
+
+    @Test func `Time for the whole counts over redirects`() async throws {
+        var request = try Request(url: Fixtures.server.url("/redirect/307?to=/slow-response%3Fseconds=30"))
+        request.totalTimeout = 0.3
+        #expect(await failure { try await client.upload(Fixtures.form(), request) }?.code == .timeout)
+    }
+
+    @Test func `A port that nobody listens on is refused at once`() async throws {
+        let port = try ListeningSocket().port
+        let error = try #require(
+            await failure { try await client.upload(Fixtures.form(), to: "http://127.0.0.1:\(port)/") }
+        )
+        #expect(error.code == .couldNotConnect)
+        #expect(error.sentBytes == 0)
+        #expect(error.url == "http://127.0.0.1:\(port)/")
+    }
+
+    @Test func `A host that does not answer is given up`() async throws {
+        // Once its queue is full, Linux drops what else would connect.
+        let listener = try ListeningSocket()
+        let fillers = try (0..<4).map { _ in try listener.connect() }
+        var request = Request(url: "http://127.0.0.1:\(listener.port)/")
+        request.connectTimeout = 0.3
+        request.idleTimeout = 0.1
+        let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
+        #expect(error.code == .timeout)
+        #expect(error.reason.contains("connectTimeout"))
+        #expect(error.sentBytes == 0)
+        withExtendedLifetime(fillers) {}
+    }
+
+    @Test func `A name that has no address does not hold up others`() async throws {
+        var request = Request(url: "http://name.invalid/")
+        request.connectTimeout = 0.5
+        async let lost = failure { try await client.upload(Fixtures.form(), request) }
+        for _ in 0..<5 {
+            try Account(await client.upload(Fixtures.form(), to: Fixtures.server.url("/upload"))).expectForm()
+        }
+        let error = try #require(await lost)
+        #expect([.couldNotResolve, .timeout].contains(error.code))
+        #expect(error.sentBytes == 0)
+    }
+}
+
+/// A socket that listens on a port of its own and never accepts.
+private final class ListeningSocket {
+    let port: UInt16
+    private let descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = Self.address(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(descriptor, address, length) + listen(descriptor, 0)
+                    + getsockname(descriptor, address, &length)
+            }
+        }
+        try #require(status == 0)
+        self.descriptor = descriptor
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Begins to connect, and waits for nothing.
+    func connect() throws -> Connection {
+        let connection = Connection()
+        var address = Self.address(port)
+        unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = unsafe Glibc.connect(connection.descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return connection
+    }
+
+    final class Connection {
+        let descriptor: Int32
+
+        init() {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
+
+        deinit { close(descriptor) }
+    }
+
+    private static func address(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return address
+    }
+}
