@@ -135,7 +135,7 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         if let path { text += "\(printable(path)): " }
         text += reason
         if let errno { text += " (\(Errno(errno)), errno \(errno))" }
-        if let underlyingError { text += ": \(underlyingError)" }
+        if let underlyingError { text += ": \(printable("\(underlyingError)"))" }
         return text
     }
 
@@ -164,12 +164,20 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
 
 /// The text with its control characters escaped, so that a name from outside cannot forge lines of a log.
 package func printable(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
-        if scalar.value < 0x20 || scalar.value == 0x7F {
+        if isControl(scalar) {
             result += scalar.escaped(asASCII: true)
         } else {
             result.unicodeScalars.append(scalar)
         }
+    }
+}
+
+/// Whether Unicode calls it a control character (the C1 ones drive terminals, too) or a separator of lines.
+private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+    default: false
     }
 }

@@ -6,7 +6,8 @@ internal import Synchronization
 final class StreamCore: Sendable {
     private let body: MultipartBody
     private let start: Int64
-    private let meter: ProgressMeter?
+    /// Let go of at the end, because its handler may hold on to this object by way of a handle.
+    private let meter: Mutex<ProgressMeter?>
     private let interrupt = ReadInterrupt()
     private let state: Mutex<StreamState>
 
@@ -17,7 +18,7 @@ final class StreamCore: Sendable {
     init(_ body: MultipartBody, startingAt start: Int64, meter: ProgressMeter?) {
         self.body = body
         self.start = start
-        self.meter = meter
+        self.meter = Mutex(meter)
         state = Mutex(StreamState(position: start, end: body.contentLength))
     }
 
@@ -33,7 +34,7 @@ final class StreamCore: Sendable {
             }
             return state.hasEnded
         }
-        if hasEnded { meter?.finish(completed: true) }
+        if hasEnded { finishMeter(completed: true) }
     }
 
     /// Takes the reader out for the time of the read, so that nobody else waits for what the read waits for.
@@ -48,12 +49,12 @@ final class StreamCore: Sendable {
             let mark = reader.mark
             let lease = ReaderLease(reader: reader)
             let outcome = state.withLock { $0.endReading(lease, count) }
-            if outcome.count > 0 { meter?.advance(to: mark) }
-            if outcome.isLast { meter?.finish(completed: outcome.count >= 0) }
+            if outcome.count > 0 { meter.withLock(\.self)?.advance(to: mark) }
+            if outcome.isLast { finishMeter(completed: outcome.count >= 0) }
             return outcome.count
         } catch {
             state.withLock { $0.fail(error) }
-            meter?.finish(completed: false)
+            finishMeter(completed: false)
             return -1
         }
     }
@@ -61,8 +62,13 @@ final class StreamCore: Sendable {
     func close() {
         let (lease, hasEnded) = state.withLock { state in (state.close(), state.hasEnded) }
         interrupt.trigger()
-        if !hasEnded { meter?.finish(completed: false) }
+        if !hasEnded { finishMeter(completed: false) }
         // Released here and not under the lock, because it may run code of a source's own.
         withExtendedLifetime(lease) {}
+    }
+
+    private func finishMeter(completed: Bool) {
+        let meter = meter.withLock { $0.take() }
+        meter?.finish(completed: completed)
     }
 }

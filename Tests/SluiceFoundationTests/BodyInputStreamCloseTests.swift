@@ -1,15 +1,16 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Synchronization
 import Testing
 
 /// Closing: from any thread, at any time, and with nothing left open.
-@Suite(.timeLimit(.minutes(1))) struct BodyInputStreamCloseTests {
-    private let scratch: Scratch
+@Suite(.timeLimit(.minutes(5))) struct BodyInputStreamCloseTests {
+    private let scratch: TemporaryDirectory
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
     }
 
     @Test("Closing before the end makes later reads fail, so that nobody takes it for the end")
@@ -25,6 +26,44 @@ import Testing
         #expect(read(stream, 10).count == -1)
         #expect(stream.bodyError?.code == .cancelled)
         #expect(stream.streamStatus == .closed)
+    }
+
+    @Test("A progress handler may close the stream that it hears of")
+    func closeFromHandler() throws {
+        let body = try fileBody().body
+        let reports = Reports()
+        var stream: BodyInputStream?
+        let handles = Streams()
+        stream = body.makeInputStream { report in
+            reports.append(report)
+            handles.all.first?.close()
+        }
+        stream.map { handles.append($0.handle) }
+        stream?.open()
+        let (bytes, last) = try drain(#require(stream), bufferSize: 1000)
+        #expect(bytes.count == 1000, "what was read by then is given")
+        #expect(last == -1)
+        #expect(stream?.bodyError?.code == .cancelled)
+        #expect(reports.all.map(\.completedBytes) == [1000, 1000])
+    }
+
+    @Test("A handler that holds the stream's handle does not keep the body alive for ever", arguments: [true, false])
+    func cycle(readsToEnd: Bool) throws {
+        final class Canary: Sendable {}
+        weak var weakCanary: Canary?
+        do {
+            let canary = Canary()
+            weakCanary = canary
+            let handles = Streams()
+            let stream = try fileBody().body.makeInputStream { _ in
+                withExtendedLifetime((handles, canary)) {}
+            }
+            handles.append(stream.handle)
+            stream.open()
+            _ = readsToEnd ? drain(stream).last : read(stream, 10).count
+            #expect(weakCanary != nil)
+        }
+        #expect(weakCanary == nil)
     }
 
     @Test("A file is open only while it is read, and closed at the end, by an error, by close and by release")
@@ -141,7 +180,7 @@ import Testing
     }
 
     private func fileBody() throws -> (body: MultipartBody, file: URL) {
-        let file = try scratch.file("file.bin", pattern(100_000))
+        let file = try scratch.fileURL("file.bin", pattern(100_000))
         var form = MultipartForm()
         try form.addFile(name: "file", url: file)
         return (try form.body(), file)

@@ -1,16 +1,17 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Testing
 
 /// Errors, which must be found by whoever looks for them and never pass for an end.
 @Suite struct BodyInputStreamErrorTests {
     private struct Failure: Error {}
 
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
     }
 
     @Test("A source that throws midway ends the stream with its error, for good", arguments: [1000 as Int64?, nil])
@@ -65,7 +66,7 @@ import Testing
 
     @Test("A file that is truncated while it is read is an error that names the part and the path")
     func truncatedFile() throws {
-        let file = try scratch.file("film.mkv", pattern(200_000))
+        let file = try scratch.fileURL("film.mkv", pattern(200_000))
         var form = MultipartForm()
         try form.addFile(name: "film", url: file)
         let stream = try form.body().makeInputStream()
@@ -82,7 +83,7 @@ import Testing
 
     @Test("A file that is gone when its turn comes is an error of reading, not of opening")
     func missingFile() throws {
-        let file = try scratch.file("film.mkv", pattern(100))
+        let file = try scratch.fileURL("film.mkv", pattern(100))
         var form = MultipartForm()
         try form.addFile(name: "film", url: file)
         let body = try form.body()

@@ -1,14 +1,15 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Testing
 
 /// What every consumer of an InputStream may rely on.
 @Suite struct BodyInputStreamTests {
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
     }
 
     @Test(

@@ -1,6 +1,7 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,11 +10,11 @@ import FoundationNetworking
 
 /// The form that takes the place of copied ones: what they do, done right.
 @Suite struct FormDataTests {
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
     private let url: URL
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         url = try #require(URL(string: "http://127.0.0.1/upload"))
     }
 
@@ -196,6 +197,6 @@ import FoundationNetworking
     private func digest(of data: Data) throws -> String {
         let file = scratch.url.appendingPathComponent("digest-\(UUID().uuidString)")
         try data.write(to: file)
-        return try sha256(of: file)
+        return try ChildProcess.sha256(ofFile: file.path)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,15 +11,15 @@ import FoundationNetworking
 ///
 /// A test that fails here says that Foundation has changed: look what that makes of
 /// `URLRequest.setMultipartBody(_:progress:)` and `BodyInputStream`, then change the test.
-@Suite(.timeLimit(.minutes(1))) struct URLSessionBehaviourTests {
-    private let scratch: Scratch
-    private let server: TestServer
+@Suite(.serialized, .timeLimit(.minutes(5))) struct URLSessionBehaviourTests {
+    private let scratch: TemporaryDirectory
+    private let server: ServerProcess
     private let records: URL
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
         records = scratch.url.appendingPathComponent("records")
-        server = try TestServer("raw_server.py", ["--mode", "record", "--record", records.path])
+        server = try ServerProcess("raw_server.py", "--mode", "record", "--record", records.path)
     }
 
     @Test("A stream beside a Content-Length goes out with two framings, against RFC 9112 section 6.2")
@@ -57,7 +58,7 @@ import FoundationNetworking
 
     @Test("A read that fails ends the request, and the stream's own error is lost")
     func failingRead() async throws {
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         request.httpMethod = "POST"
         request.httpBodyStream = ScriptedStream(1_000_000, failsAt: 100_000)
         let answer = await send(request)
@@ -71,7 +72,7 @@ import FoundationNetworking
 
     @Test("While a stream's read waits, every session waits, even to make a task")
     func sharedQueue() async throws {
-        let url = try server.url("/")
+        let url = try server.endpoint("/")
         let pipe = Pipe()
         var form = MultipartForm()
         try form.append(.file("pipe", try FileSource(fileHandle: pipe.fileHandleForReading), filename: "x"))
@@ -83,8 +84,10 @@ import FoundationNetworking
 
         let isMade = Flag()
         Thread.detachNewThread {
-            _ = URLSession(configuration: .ephemeral).dataTask(with: url)
+            let session = URLSession(configuration: .ephemeral)
+            session.dataTask(with: url).cancel()
             isMade.set()
+            session.invalidateAndCancel()
         }
         try await Task.sleep(for: .milliseconds(300))
         #expect(!isMade.isSet)
@@ -95,7 +98,7 @@ import FoundationNetworking
     }
 
     private func record(_ fields: [String: String], _ stream: InputStream) async throws -> Recording {
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         request.httpMethod = "POST"
         request.httpBodyStream = stream
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }

@@ -1,6 +1,7 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -8,22 +9,22 @@ import FoundationNetworking
 #endif
 
 /// Uploads by URLSession, as real servers see them.
-@Suite(.timeLimit(.minutes(2))) struct URLSessionUploadTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct URLSessionUploadTests {
     private struct Failure: Error {}
 
-    private let scratch: Scratch
+    private let scratch: TemporaryDirectory
 
     init() throws {
-        scratch = try Scratch()
+        scratch = try TemporaryDirectory()
     }
 
     // MARK: What arrives
 
     @Test("Every kind of part arrives as it was, in exactly one framing", arguments: SampleBody.allCases)
     func parts(sample: SampleBody) async throws {
-        let server = try TestServer("upload_server.py")
+        let server = try ServerProcess("upload_server.py")
         let body = try sample.form(in: scratch).body()
-        var request = URLRequest(url: try server.url("/upload"))
+        var request = URLRequest(url: try server.endpoint("/upload"))
         let upload = request.setMultipartBody(body)
         let received = try await send(request).received()
         #expect(received.method == "POST")
@@ -47,9 +48,9 @@ import FoundationNetworking
         let (server, records) = try recorder()
         var form = MultipartForm()
         try form.addField(name: "title", value: "Holiday")
-        try form.addFile(name: "film", url: try scratch.file("film.mkv", pattern(300_000)))
+        try form.addFile(name: "film", url: try scratch.fileURL("film.mkv", pattern(300_000)))
         let body = try form.body()
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         request.setMultipartBody(body)
         #expect(await send(request).status == 200)
 
@@ -68,7 +69,7 @@ import FoundationNetworking
         let (server, records) = try recorder()
         var form = MultipartForm()
         try form.append(.file("none", GeneratorSource.restartable { { _ in } }, filename: "none"))
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         // A length left over from an earlier body must go.
         request.setValue("5", forHTTPHeaderField: "Content-Length")
         request.setMultipartBody(try form.body())
@@ -84,8 +85,8 @@ import FoundationNetworking
 
     @Test("300 MiB arrive with their SHA-256, and the file is closed afterwards")
     func large() async throws {
-        let server = try TestServer("upload_server.py")
-        let file = try scratch.file("large.bin", [])
+        let server = try ServerProcess("upload_server.py")
+        let file = try scratch.fileURL("large.bin", [])
         let block = Data(pattern(1 << 20))
         let handle = try FileHandle(forWritingTo: file)
         for index in 0..<300 { try handle.write(contentsOf: block[(index * 7)...] + block[..<(index * 7)]) }
@@ -96,11 +97,11 @@ import FoundationNetworking
         let body = try form.body()
         let upload: BodyInputStream.Handle
         do {
-            var request = URLRequest(url: try server.url("/upload"))
+            var request = URLRequest(url: try server.endpoint("/upload"))
             upload = request.setMultipartBody(body)
             let received = try await send(request).received()
             #expect(received.parts.map(\.size) == [300 << 20])
-            #expect(received.parts.map(\.sha256) == [try sha256(of: file)])
+            #expect(received.parts.map(\.sha256) == [try ChildProcess.sha256(ofFile: file.path)])
             #expect(received.values(of: "Content-Length") == [try #require(body.contentLength).description])
         }
         #expect(upload.error == nil)
@@ -112,13 +113,13 @@ import FoundationNetworking
     @Test("A file truncated while it is sent fails the upload, and its error is known", arguments: [true, false])
     func truncated(hasKnownLength: Bool) async throws {
         let (server, records) = try recorder()
-        let file = try scratch.file("film.mkv", pattern(3_000_000))
+        let file = try scratch.fileURL("film.mkv", pattern(3_000_000))
         var form = MultipartForm()
         try form.addFile(name: "film", url: file)
         if !hasKnownLength {
             try form.append(.file("none", GeneratorSource.restartable { { _ in } }, filename: "none"))
         }
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         let upload = request.setMultipartBody(try form.body()) { _ in try? cut(file, to: 1_000_000) }
         let answer = await send(request)
         #expect(answer.status == nil)
@@ -151,7 +152,7 @@ import FoundationNetworking
         }
         var form = MultipartForm()
         try form.append(.file("broken", source, filename: "x"))
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         let upload = request.setMultipartBody(try form.body())
         let answer = await send(request)
         #expect(answer.status == nil)
@@ -168,7 +169,7 @@ import FoundationNetworking
         continuation.yield(Data(pattern(1000)))
         var form = MultipartForm()
         try form.append(.file("live", AsyncSource(sequence, knownLength: knownLength), filename: "x"))
-        var request = URLRequest(url: try server.url("/"))
+        var request = URLRequest(url: try server.endpoint("/"))
         let upload = request.setMultipartBody(try form.body())
         async let answer = send(request)
         #expect(await eventually { upload.position > 1000 })
@@ -181,10 +182,10 @@ import FoundationNetworking
 
     @Test("An answer that comes before the body was read is the answer")
     func earlyAnswer() async throws {
-        let server = try TestServer("upload_server.py")
+        let server = try ServerProcess("upload_server.py")
         var form = MultipartForm()
-        try form.addFile(name: "film", url: try scratch.file("film.mkv", pattern(3_000_000)))
-        var request = URLRequest(url: try server.url("/status/413"))
+        try form.addFile(name: "film", url: try scratch.fileURL("film.mkv", pattern(3_000_000)))
+        var request = URLRequest(url: try server.endpoint("/status/413"))
         let upload = request.setMultipartBody(try form.body())
         #expect(await send(request).status == 413)
         #expect(upload.error == nil)
@@ -194,9 +195,9 @@ import FoundationNetworking
 
     @Test("A challenge is answered with a fresh stream, which has the whole body")
     func freshStream() async throws {
-        let server = try TestServer("upload_server.py")
+        let server = try ServerProcess("upload_server.py")
         var form = MultipartForm()
-        try form.addFile(name: "film", url: try scratch.file("film.mkv", pattern(300_000)))
+        try form.addFile(name: "film", url: try scratch.fileURL("film.mkv", pattern(300_000)))
         let body = try form.body()
         let streams = Streams()
         let delegate = Delegate {
@@ -204,7 +205,7 @@ import FoundationNetworking
             streams.append(stream.handle)
             return stream
         }
-        var request = URLRequest(url: try server.url("/basic?drain=1"))
+        var request = URLRequest(url: try server.endpoint("/basic?drain=1"))
         request.setMultipartBody(body)
         let sent = request
         let answer = await delegate.run { $0.uploadTask(withStreamedRequest: sent) }
@@ -217,13 +218,13 @@ import FoundationNetworking
         "A redirect that the delegate refuses is what the caller sees, and one that it follows never passes for a success"
     )
     func redirect() async throws {
-        let server = try TestServer("upload_server.py")
+        let server = try ServerProcess("upload_server.py")
         var form = MultipartForm()
         try form.addField(name: "a", value: "1")
         let body = try form.body()
         for follows in [false, true] {
-            var request = URLRequest(url: try server.url("/redirect/307?to=/upload&drain=1"))
-            request.timeoutInterval = 2
+            var request = URLRequest(url: try server.endpoint("/redirect/307?to=/upload&drain=1"))
+            if follows { request.timeoutInterval = 2 }
             request.setMultipartBody(body)
             let sent = request
             let answer = await Delegate(followsRedirects: follows).run { $0.dataTask(with: sent) }
@@ -249,8 +250,8 @@ import FoundationNetworking
         #expect(request.httpBodyStream is BodyInputStream)
     }
 
-    private func recorder() throws -> (TestServer, URL) {
+    private func recorder() throws -> (ServerProcess, URL) {
         let records = scratch.url.appendingPathComponent("records")
-        return (try TestServer("raw_server.py", ["--mode", "record", "--record", records.path]), records)
+        return (try ServerProcess("raw_server.py", "--mode", "record", "--record", records.path), records)
     }
 }

@@ -30,7 +30,7 @@ package struct ReferencePart: Sendable {
     }
 }
 
-/// A multipart encoder that does the obvious thing and knows nothing of the engine: RFC 2046 section 5.1.1 read out loud.
+/// A multipart encoder that does the obvious thing and knows nothing of the engine: RFC 2046 section 5.1.1 as it reads.
 ///
 /// The whole body is put together in memory: each part is its headers, an empty line, its content and a line end, and
 /// each stands behind a line with the delimiter.

@@ -79,7 +79,8 @@ package func stream<Element: Sendable>(of chunks: [Element]) -> AsyncStream<Elem
 package func generator(of content: [UInt8], step: Int = .max) -> GeneratorSource.Generator {
     var rest = content[...]
     return { buffer in
-        for byte in rest.prefix(min(step, buffer.freeCapacity)) { buffer.append(byte) }
-        rest = rest.dropFirst(min(step, buffer.freeCapacity))
+        let next = rest.prefix(min(step, buffer.freeCapacity))
+        for byte in next { buffer.append(byte) }
+        rest = rest.dropFirst(next.count)
     }
 }

@@ -14,7 +14,7 @@ package func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws ->
 
 /// Waits until something has happened elsewhere; false where it has not in a time that is too long on any machine.
 package func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
-    for _ in 0..<6000 {
+    for _ in 0..<3000 {
         if try condition() { return true }
         try? await Task.sleep(for: .milliseconds(10))
     }

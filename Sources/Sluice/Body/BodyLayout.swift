@@ -139,9 +139,14 @@ private struct LayoutBuilder {
     }
 
     private mutating func advance(by length: Int64?) throws(MultipartError) {
-        guard let before = offset, let length else { return offset = nil }
+        guard let before = offset, let length else {
+            offset = nil
+            return
+        }
         let (sum, isTooLong) = before.addingReportingOverflow(length)
-        if isTooLong { throw MultipartError(.lengthMismatch, "the lengths of the parts add up to more than 2^63 bytes") }
+        if isTooLong {
+            throw MultipartError(.lengthMismatch, "the lengths of the parts add up to more than 2^63 bytes")
+        }
         offset = sum
     }
 

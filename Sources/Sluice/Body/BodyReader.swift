@@ -32,16 +32,17 @@ public final class BodyReader {
         settleStart()
     }
 
-    /// Reads whole segments; position 0 is the first one's start.
-    init(_ layout: BodyLayout, segments: Range<Int>, interrupt: ReadInterrupt?) {
+    /// Reads whole segments, the first one from `offset` on; position 0 is the first one's start.
+    init(_ layout: BodyLayout, segments: Range<Int>, offset: Int64 = 0, interrupt: ReadInterrupt?) {
         self.layout = layout
         self.interrupt = interrupt
         end = nil
         origin = 0
-        absolutePosition = 0
-        offsetInSegment = 0
+        absolutePosition = offset
+        offsetInSegment = offset
         index = segments.lowerBound
         stop = segments.upperBound
+        settleStart()
     }
 
     /// The offset in the body of the next byte, from 0.
@@ -92,7 +93,10 @@ public final class BodyReader {
         if let failure { throw failure }
         do {
             if toDiscard > 0 { try discard() }
-            return unsafe try fill(buffer)
+            let count = unsafe try fill(buffer)
+            // A slice ends within a part, which the reader would otherwise hold open until it is released.
+            if absolutePosition == end { cursor = nil }
+            return count
         } catch {
             let error = error.inPart(partIndex.map { layout.labels[$0] })
             failure = error
@@ -144,6 +148,10 @@ public final class BodyReader {
             filled += count
             offsetInSegment += Int64(count)
             absolutePosition += Int64(count)
+            if case .content(.async) = segment.kind, count > 0, offsetInSegment == segment.length {
+                // The next read sees to it that the sequence has ended, too; these bytes do not wait for that.
+                return filled
+            }
             if offsetInSegment == segment.length || (count == 0 && segment.length == nil) {
                 nextSegment()
             } else if isShort {
@@ -164,7 +172,10 @@ public final class BodyReader {
     ) throws(MultipartError) -> Int {
         try interrupt?.check()
         let cursor = try openedCursor(content)
-        guard unsafe !target.isEmpty else { return 0 }
+        guard unsafe !target.isEmpty else {
+            try (cursor as? AsyncHandoff)?.finish()
+            return 0
+        }
         let count = try unsafe Self.read(cursor, into: target)
         if count == 0, let length = segment.length { throw Self.ended(offsetInSegment, of: length) }
         return count

@@ -265,17 +265,11 @@ struct DescriptorWriter {
 
     /// Reads the rest of the segment, and writes it.
     private mutating func writeThroughBuffer() throws(MultipartError) {
-        let segment = layout.segments[index]
-        let reader: BodyReader
-        if let range, let start = segment.start, let length = segment.length {
-            let end = min(start + length, range.upperBound)
-            reader = BodyReader(layout, range: start + offsetInSegment..<end, origin: 0, interrupt: interrupt)
-        } else {
-            reader = BodyReader(layout, segments: index..<index + 1, interrupt: interrupt)
-        }
+        let reader = BodyReader(layout, segments: index..<index + 1, offset: offsetInSegment, interrupt: interrupt)
         unsafe try withBuffer { (writer, buffer) throws(MultipartError) in
-            while true {
-                let count = unsafe try reader.read(into: buffer)
+            while writer.remaining > 0 {
+                let wanted = Int(min(writer.remaining, Int64(buffer.count)))
+                let count = unsafe try reader.read(into: .init(rebasing: buffer[..<wanted]))
                 if count == 0 { return writer.nextSegment() }
                 unsafe try writer.writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }

@@ -1,4 +1,4 @@
-/// How many bytes a ``MultipartBody/write(to:progress:)`` moved, and by which way.
+/// How many bytes a ``MultipartBody/write(to:interrupt:progress:)`` moved, and by which way.
 public struct WriteReport: Sendable, Hashable {
     /// A way of moving bytes to a descriptor.
     public enum Method: String, Sendable, CaseIterable {

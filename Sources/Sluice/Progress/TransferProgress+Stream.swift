@@ -17,7 +17,10 @@ extension TransferProgress {
         updates: AsyncStream<TransferProgress>,
         report: @Sendable (TransferProgress) -> Void
     ) {
-        let (stream, continuation) = AsyncStream.makeStream(of: TransferProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         let end = StreamEnd(continuation)
         return (stream, { end.continuation.yield($0) })
     }

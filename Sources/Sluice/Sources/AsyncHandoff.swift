@@ -55,6 +55,11 @@ final class AsyncHandoff: ByteCursor {
         }
     }
 
+    /// Waits for the end of a sequence that has given as many bytes as it declared; one more is an error of it.
+    func finish() throws(MultipartError) {
+        while try take() != nil {}
+    }
+
     /// Waits for the next chunk; nil at the end.
     private func take() throws(MultipartError) -> HeldBytes? {
         let taken: Result<HeldBytes?, MultipartError> = state.wait { state in
@@ -89,7 +94,9 @@ final class AsyncHandoff: ByteCursor {
         var failure: MultipartError?
         do {
             let chunks = try source.chunks()
-            while !Task.isCancelled, let chunk = try await chunks.next() {
+            // Asked before looking, so that a sequence is asked once more after the cancellation: that is when an
+            // AsyncStream notices, and calls its onTermination although others still hold it.
+            while let chunk = try await chunks.next(), !Task.isCancelled {
                 await withCheckedContinuation { continuation in
                     state.update { state in
                         guard !state.isCancelled else { return continuation.resume() }

@@ -1,6 +1,6 @@
 /// Bytes that an async sequence gives in chunks: an incoming request's body, a file read elsewhere, a decoder.
 ///
-/// Async sinks (``MultipartBody/chunks(ofSize:)``) await the sequence itself and pass its bytes on. Synchronous sinks
+/// Async sinks (``MultipartBody/chunks(ofSize:progress:)``) await the sequence itself and pass its bytes on. Synchronous sinks
 /// read it through a hand-off of one chunk: the sequence is asked for the next chunk only when the reader has taken
 /// the one before. A reader that is closed or interrupted cancels the sequence's task, and an error of the sequence
 /// is thrown by the reader.

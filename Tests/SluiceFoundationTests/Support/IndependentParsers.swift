@@ -1,4 +1,5 @@
 import Foundation
+import SluiceTestSupport
 import Testing
 
 /// A part as a parser that is not ours sees it.
@@ -14,9 +15,8 @@ struct ParsedPart: Decodable {
 
 /// What Tests/Interop/parse.py makes of a body, by parser: aiohttp, werkzeug and email.
 ///
-/// Parsers that refuse the body are left
-/// out.
-func parse(_ body: Data, _ contentType: String, in scratch: Scratch) throws -> [String: [ParsedPart]] {
+/// Parsers that refuse the body are left out.
+func parse(_ body: Data, _ contentType: String, in scratch: TemporaryDirectory) throws -> [String: [ParsedPart]] {
     struct Job: Encodable {
         var path: String
         var contentType: String
@@ -32,14 +32,8 @@ func parse(_ body: Data, _ contentType: String, in scratch: Scratch) throws -> [
     let file = scratch.url.appendingPathComponent("body-\(UUID().uuidString)")
     try body.write(to: file)
     let job = try JSONEncoder().encode(Job(path: file.path, contentType: contentType)) + Data("\n".utf8)
-    let answer = try run(Repository.python, [Repository.interop("parse.py")], input: job)
+    let answer = try run(ServerProcess.python, [ServerProcess.interop("parse.py")], input: job)
     return try JSONDecoder().decode([String: Parsed].self, from: answer).compactMapValues(\.parts)
-}
-
-/// The SHA-256 of bytes, by coreutils.
-func sha256(of file: URL) throws -> String {
-    let answer = try run("/usr/bin/env", ["sha256sum", "--", file.path])
-    return String(decoding: answer.prefix(64), as: UTF8.self)
 }
 
 /// Runs a program and gives what it prints.
@@ -58,17 +52,4 @@ func run(_ program: String, _ arguments: [String], input: Data = Data()) throws 
     process.waitUntilExit()
     try #require(process.terminationStatus == 0, "\(program) \(arguments) failed")
     return output
-}
-
-/// Where things are in the repository.
-enum Repository {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-    /// The interpreter that `make venv` set up.
-    static let python = root.appendingPathComponent(".build/venv/bin/python").path
-
-    static func interop(_ script: String) -> String {
-        root.appendingPathComponent("Tests/Interop").appendingPathComponent(script).path
-    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 
 /// Bodies with a part from every kind of source.
 enum SampleBody: CaseIterable {
@@ -14,7 +15,7 @@ enum SampleBody: CaseIterable {
     case hollow
 
     /// Makes the form, with its files in `scratch`.
-    func form(in scratch: Scratch) throws -> MultipartForm {
+    func form(in scratch: TemporaryDirectory) throws -> MultipartForm {
         var form = MultipartForm(boundary: try Boundary("sample"))
         switch self {
         case .empty:
@@ -22,13 +23,13 @@ enum SampleBody: CaseIterable {
         case .hollow:
             try form.addField(name: "", value: "")
             try form.addFile(name: "data", filename: "", data: Data())
-            try form.addFile(name: "file", url: try scratch.file("empty.txt", []))
+            try form.addFile(name: "file", url: try scratch.fileURL("empty.txt", []))
             try form.append(.file("none", GeneratorSource.restartable { { _ in } }, filename: "none"))
         case .known, .unknown:
             let isKnown = self == .known
             try form.addField(name: "title", value: "Ferien \u{1F3D6}")
             try form.addFile(name: "data", filename: "data.bin", data: Data(pattern(10_000)))
-            try form.addFile(name: "film", url: try scratch.file("film.mkv", pattern(70_001)))
+            try form.addFile(name: "film", url: try scratch.fileURL("film.mkv", pattern(70_001)))
             try form.addFile(name: "nothing", filename: "nothing", data: Data())
             let generated = pattern(5000)
             let generator = GeneratorSource.restartable(knownLength: isKnown ? 5000 : nil) {

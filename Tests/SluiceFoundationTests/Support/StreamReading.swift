@@ -1,6 +1,7 @@
 import Foundation
 import Sluice
 import SluiceFoundation
+import SluiceTestSupport
 
 /// Everything that a plain consumer of streams gets from an open one, and what its last read gave.
 func drain(_ stream: InputStream, bufferSize: Int = 64 * 1024) -> (bytes: [UInt8], last: Int) {
@@ -36,19 +37,9 @@ func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async 
     }
 }
 
-/// Waits until the condition holds, ten seconds at most.
+/// Waits until the condition holds, for as long as a machine that is busy with other tests may take.
 ///
 /// - Returns: Whether it held in time.
-func eventually(_ condition: @Sendable () -> Bool) async -> Bool {
-    for _ in 0..<2000 {
-        if condition() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return condition()
-}
-
-/// The number of this process's descriptors that are open for this file.
-func descriptorsOpen(for path: String) -> Int {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-    return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path }
+func eventually(_ condition: () -> Bool) async -> Bool {
+    await ProcessState.settles(within: 60, condition)
 }
