@@ -73,14 +73,43 @@ int sluice_is_synthetic_file(int descriptor) {
     }
 }
 
-int64_t sluice_mtime_nanoseconds(const struct stat *status) {
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+int sluice_status(int descriptor, const char *path, struct sluice_status *result) {
+    struct statx status;
+    if (statx(
+            path ? AT_FDCWD : descriptor, path ? path : "", path ? 0 : AT_EMPTY_PATH,
+            STATX_BASIC_STATS | STATX_BTIME, &status
+        ) != 0) {
+        return -1;
+    }
+    *result = (struct sluice_status){
+        .mode = status.stx_mode,
+        .size = (int64_t)status.stx_size,
+        .blocks = (int64_t)status.stx_blocks,
+        .device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor,
+        .inode = status.stx_ino,
+        .modified = status.stx_mtime.tv_sec * 1000000000 + status.stx_mtime.tv_nsec,
+    };
+    if (status.stx_mask & STATX_BTIME) {
+        result->born = status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+    }
+    return 0;
 }
 
 #else
 
-int64_t sluice_mtime_nanoseconds(const struct stat *status) {
-    return (int64_t)status->st_mtimespec.tv_sec * 1000000000 + status->st_mtimespec.tv_nsec;
+int sluice_status(int descriptor, const char *path, struct sluice_status *result) {
+    struct stat status;
+    if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return -1;
+    *result = (struct sluice_status){
+        .mode = status.st_mode,
+        .size = status.st_size,
+        .blocks = status.st_blocks,
+        .device = (uint64_t)status.st_dev,
+        .inode = status.st_ino,
+        .modified = (int64_t)status.st_mtimespec.tv_sec * 1000000000 + status.st_mtimespec.tv_nsec,
+        .born = (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec,
+    };
+    return 0;
 }
 
 #endif

@@ -28,7 +28,9 @@ final class DebugLog {
     }
 
     private func redactHeader(_ line: String) -> String {
-        if line.first == " " || line.first == "\t" { return isInSecret ? " \(Redaction.mark)" : line }
+        if let first = line.utf8.first, first == 0x20 || first == 0x09 {
+            return isInSecret ? " \(Redaction.mark)" : line
+        }
         let redacted = Redaction.header(line)
         isInSecret = redacted != nil
         return redacted ?? Redaction.withoutUserInfo(line)

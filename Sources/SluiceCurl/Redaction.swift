@@ -7,17 +7,18 @@ enum Redaction {
 
     /// The line with its value taken out where that is a secret, else nil.
     static func header(_ line: String) -> String? {
-        guard let colon = line.firstIndex(of: ":") else { return nil }
+        // By bytes: a combining character behind the colon would make another character of it.
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let name = line[..<colon]
         return secretFields.contains(name.lowercased()) ? "\(name): \(mark)" : nil
     }
 
     /// libcurl's own words, which for HTTP/2 quote header fields as in `h2h3 [cookie: a=b]`.
     static func info(_ line: String) -> String {
-        let lowercased = line.lowercased()
+        let lowercased = Array(line.lowercased().utf8)
         for field in secretFields {
-            guard let range = lowercased.firstRange(of: "\(field):") else { continue }
-            return "\(lowercased[..<range.upperBound]) \(mark)"
+            guard let range = lowercased.firstRange(of: Array("\(field):".utf8)) else { continue }
+            return "\(String(decoding: lowercased[..<range.upperBound], as: UTF8.self)) \(mark)"
         }
         return withoutUserInfo(line)
     }

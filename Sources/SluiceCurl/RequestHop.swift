@@ -142,8 +142,9 @@ extension Authentication {
             return "the credentials have a control character in them"
         }
         switch scheme {
-        case .basic where user.contains(":"): return "a user of Basic authentication has no colon (RFC 7617 section 2)"
-        case .bearer where secret.isEmpty || secret.contains(" "):
+        case .basic where user.utf8.contains(UInt8(ascii: ":")):
+            return "a user of Basic authentication has no colon (RFC 7617 section 2)"
+        case .bearer where secret.isEmpty || secret.utf8.contains(0x20):
             return "the bearer token is empty or has a space in it"
         default: return nil
         }

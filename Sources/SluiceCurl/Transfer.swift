@@ -105,7 +105,9 @@ final class Transfer {
     func complete(_ code: CURLcode) -> Step {
         // The last buffer was read before it was sent, so that the feed alone does not know.
         if hop.sendsBody { sentCompletely = feed.isAtEnd && handle.info(CURLINFO_SIZE_UPLOAD_T) >= feed.position }
-        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort), url.hasPrefix("http://") {
+        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort),
+            hop.endpoint.origin.hasPrefix("http:")
+        {
             collector.takeLastWords(words)
         }
         do throws(TransferError) {

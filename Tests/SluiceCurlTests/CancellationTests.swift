@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `Cancelling ends a transfer that a server holds up`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "stall")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "stall")
         let directory = try TemporaryDirectory()
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         let body = try MultipartForm { Part.file("data", path: path) }.body()
@@ -38,14 +38,14 @@ import Testing
     @Test func `Cancelling ends a transfer whose source waits`() async throws {
         let source = AsyncSource(ChunkSequence([1], size: 1, pause: .seconds(60)))
         let body = try MultipartForm { Part.file("slow", source, filename: "s") }.body()
-        let request = try Request(url: Fixtures.server.url("/upload"))
+        let request = try await Request(url: Fixtures.server.url("/upload"))
         let (error, duration) = try await cancelled(body, request)
         #expect(error?.code == .cancelled)
         #expect(duration < Self.soon)
     }
 
     @Test func `Cancelling ends a transfer that waits for the response`() async throws {
-        let request = try Request(url: Fixtures.server.url("/slow-response?seconds=60"))
+        let request = try await Request(url: Fixtures.server.url("/slow-response?seconds=60"))
         let (error, duration) = try await cancelled(Fixtures.form(), request)
         #expect(error?.code == .cancelled)
         #expect(duration < Self.soon)
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `A task that is cancelled already sends nothing`() async throws {
         let directory = try TemporaryDirectory()
-        let server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
         let client = CurlClient()
         let body = try Fixtures.form()
         let upload = Task {
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `Cancelling one transfer leaves the others alone`() async throws {
         let client = CurlClient()
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let body = try Fixtures.form()
         let doomed = Task {
             await failure { try await client.upload(body, to: server.url("/slow-response?seconds=60")) }
@@ -86,7 +86,7 @@ import Testing
     @Test func `Closing the client ends its transfers, and it takes no more`() async throws {
         let client = CurlClient()
         let body = try Fixtures.form()
-        let url = try Fixtures.server.url("/slow-response?seconds=60")
+        let url = try await Fixtures.server.url("/slow-response?seconds=60")
         let uploads = (0..<5).map { _ in Task { await failure { try await client.upload(body, to: url) } } }
         try await Task.sleep(for: .milliseconds(200))
         let start = SuspendingClock.now
@@ -109,7 +109,7 @@ import Testing
         for _ in 0..<20 {
             let client = CurlClient()
             let body = try Fixtures.form()
-            let url = try Fixtures.server.url("/upload")
+            let url = try await Fixtures.server.url("/upload")
             let upload = Task { try? await client.upload(body, to: url).status }
             await withTaskGroup { group in
                 for _ in 0..<4 { group.addTask { await client.close() } }
@@ -124,7 +124,7 @@ import Testing
     // In processes of their own: other tests open descriptors and start threads all the time.
 
     @Test func `Cancelled transfers leave no descriptor and no thread behind`() async throws {
-        let stalled = try ServerProcess("raw_server.py", "--mode", "stall")
+        let stalled = try await ServerProcess.started("raw_server.py", "--mode", "stall")
         let directory = try TemporaryDirectory()
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         await #expect(processExitsWith: .success) { [url = stalled.url("/") as String, path = path as String] in
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `A closed client leaves no descriptor and no thread behind`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         await #expect(processExitsWith: .success) {
             [http = server.url("/upload") as String, https = server.secureURL("/upload") as String] in
             try await Leaks.expectNone {
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func `A client that is released leaves no descriptor and no thread behind`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         await #expect(processExitsWith: .success) { [url = server.url("/upload") as String] in
             try await Leaks.expectNone {
                 for _ in 0..<5 {

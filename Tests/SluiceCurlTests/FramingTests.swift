@@ -9,9 +9,9 @@ import Testing
     private let server: ServerProcess
     private let client = CurlClient()
 
-    init() throws {
+    init() async throws {
         directory = try TemporaryDirectory()
-        server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
+        server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `A server that does not say 100 Continue gets the body all the same`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "no-continue")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "no-continue")
         var request = Request(url: server.url("/"))
         request.expectContinue = .always
         let body = try Fixtures.form(5000)

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceCurl
+import SluiceTestSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -64,16 +65,10 @@ final class Reports: Sendable {
 extension MultipartBody {
     /// Writes the body to a file that is there, on a thread that may wait for an async source.
     func write(toPath path: String) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            do {
-                try WorkerThread.start("sluice-test") {
-                    let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
-                    defer { close(descriptor) }
-                    continuation.resume(with: Result { _ = try write(to: descriptor) })
-                }
-            } catch {
-                continuation.resume(throwing: error)
-            }
+        _ = try await onThread {
+            let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+            defer { close(descriptor) }
+            return try write(to: descriptor)
         }
     }
 }

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `A redirect's credentials are told nobody, and not used`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let lines = Lines()
         var request = Request(
             url: server.url("/redirect/307?drain=1&to=http://user:s3cret@127.0.0.1:\(server.http)/echo-headers")
@@ -121,10 +121,10 @@ import Testing
 
     @Test(arguments: ["http", "https"])
     func `Debug lines tell what goes on, without secrets and bodies`(scheme: String) async throws {
-        let nginx = try Fixtures.nginx
+        let nginx = try await Fixtures.nginx
         let lines = Lines()
         let url = scheme == "http" ? nginx.url("/upload") : nginx.secureURL("/upload")
-        var request = try Fixtures.secureRequest(url: url)
+        var request = try await Fixtures.secureRequest(url: url)
         request.debug = { lines.add($0) }
         request.authentication = .basic(user: "user", password: "s3cret")
         try request.addHeader("Cookie", "session=s3cret")

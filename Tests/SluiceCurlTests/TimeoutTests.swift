@@ -15,7 +15,7 @@ import Darwin
     private let client = CurlClient()
 
     @Test func `A server that stops reading is idle`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "stall")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "stall")
         let directory = try TemporaryDirectory()
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         let body = try MultipartForm { Part.file("data", path: path) }.body()
@@ -28,7 +28,7 @@ import Darwin
     }
 
     @Test func `A server that does not answer is idle`() async throws {
-        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
+        var request = try await Request(url: Fixtures.server.url("/slow-response?seconds=30"))
         request.idleTimeout = 0.3
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .idleTimeout)
@@ -36,7 +36,7 @@ import Darwin
     }
 
     @Test func `A source that gives nothing is idle`() async throws {
-        var request = try Request(url: Fixtures.server.url("/upload"))
+        var request = try await Request(url: Fixtures.server.url("/upload"))
         request.idleTimeout = 0.3
         let slow = AsyncSource(ChunkSequence([1], size: 1, pause: .seconds(30)))
         let body = try MultipartForm { Part.file("slow", slow, filename: "s") }.body()
@@ -46,7 +46,7 @@ import Darwin
     }
 
     @Test func `A transfer that is slow but moves is not idle`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
         var request = Request(url: server.url("/"))
         request.idleTimeout = 1.5
         let response = try await client.upload(Fixtures.form(32_000_000), request)
@@ -55,7 +55,7 @@ import Darwin
     }
 
     @Test func `A transfer ends when its time is up`() async throws {
-        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
+        var request = try await Request(url: Fixtures.server.url("/slow-response?seconds=30"))
         request.totalTimeout = 0.3
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .timeout)
@@ -63,7 +63,7 @@ import Darwin
     }
 
     @Test func `Time for the whole counts over redirects`() async throws {
-        var request = try Request(url: Fixtures.server.url("/redirect/307?to=/slow-response%3Fseconds=30"))
+        var request = try await Request(url: Fixtures.server.url("/redirect/307?to=/slow-response%3Fseconds=30"))
         request.totalTimeout = 0.3
         #expect(await failure { try await client.upload(Fixtures.form(), request) }?.code == .timeout)
     }

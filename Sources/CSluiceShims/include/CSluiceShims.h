@@ -57,8 +57,14 @@ int sluice_signal_is_ignored(int number);
 // Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
 int sluice_remove_tree(const char *path);
 
-// The nanoseconds of a file's times, which have other names on each system.
-struct stat;
-int64_t sluice_mtime_nanoseconds(const struct stat *status);
+// What stat(2) says of the file with this path, or of the descriptor where the path is NULL: 0, or -1 with errno.
+// Times are nanoseconds. `born` is what stat(2) does not say on Linux; 0 where the file system does not know.
+struct sluice_status {
+    uint32_t mode;
+    int64_t size, blocks;
+    uint64_t device, inode;
+    int64_t modified, born;
+};
+int sluice_status(int descriptor, const char *path, struct sluice_status *result);
 
 #endif

@@ -84,6 +84,7 @@ public struct FileSource: Sendable {
         var isSynthetic = false
         do throws(Errno) {
             status = try origin.status()
+            if let path, status.kind != .directory, status.kind != .socket { try SystemCalls.checkReadable(path) }
             // Files of /proc and its kin claim a size of 0 or a page, whatever they hold, and own no blocks.
             if status.kind == .regular, !status.hasBlocks {
                 isSynthetic = try origin.withDescriptor { SystemCalls.isSynthetic($0) }

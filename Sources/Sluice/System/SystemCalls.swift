@@ -48,15 +48,20 @@ enum SystemCalls {
     }
 
     static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
-        var result = stat()
-        _ = try retrying { unsafe fstat(descriptor, &result) }
+        var result = sluice_status()
+        _ = try retrying { unsafe sluice_status(descriptor, nil, &result) }
         return FileStatus(result)
     }
 
     static func status(ofPath path: String) throws(Errno) -> FileStatus {
-        var result = stat()
-        _ = try retrying { unsafe stat(path, &result) }
+        var result = sluice_status()
+        _ = try retrying { unsafe sluice_status(-1, path, &result) }
         return FileStatus(result)
+    }
+
+    /// Throws where the process, as who it acts, may not read the path.
+    static func checkReadable(_ path: String) throws(Errno) {
+        _ = try retrying { unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) }
     }
 
     /// Whether the file's content is made up as it is read (procfs and its kin), so that its size means nothing.
@@ -255,23 +260,27 @@ struct FileStatus: Sendable {
     /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
     let hasBlocks: Bool
 
-    init(_ status: stat) {
-        switch status.st_mode & S_IFMT {
+    init(_ status: sluice_status) {
+        switch mode_t(status.mode) & S_IFMT {
         case S_IFREG: kind = .regular
         case S_IFDIR: kind = .directory
         case S_IFBLK: kind = .blockDevice
         case S_IFSOCK: kind = .socket
         default: kind = .stream
         }
-        size = Int64(status.st_size)
-        identity = FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(status.st_ino))
-        modified = unsafe withUnsafePointer(to: status) { unsafe sluice_mtime_nanoseconds($0) }
-        hasBlocks = status.st_blocks > 0
+        size = status.size
+        identity = FileIdentity(device: status.device, inode: status.inode, born: status.born)
+        modified = status.modified
+        hasBlocks = status.blocks > 0
     }
 }
 
-/// Which file it is, whatever its name: the device and the inode.
+/// Which file it is, whatever its name: the device, the inode, and the time of birth.
+///
+/// File systems give the inode of a file that was deleted to the next one that is made, so that the first two say
+/// little of a file that was written anew.
 struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+    let born: Int64
 }
