@@ -92,6 +92,7 @@ public final class BodyReader {
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
         if let failure { throw failure }
         do {
+            try interrupt?.check()
             if toDiscard > 0 { try discard() }
             let count = unsafe try fill(buffer)
             // A slice ends within a part, which the reader would otherwise hold open until it is released.
@@ -170,7 +171,6 @@ public final class BodyReader {
         _ segment: BodyLayout.Segment,
         into target: UnsafeMutableRawBufferPointer
     ) throws(MultipartError) -> Int {
-        try interrupt?.check()
         let cursor = try openedCursor(content)
         guard unsafe !target.isEmpty else {
             try (cursor as? AsyncHandoff)?.finish()
@@ -236,6 +236,7 @@ public final class BodyReader {
         try unsafe withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) {
             (scratch) throws(MultipartError) in
             while toDiscard > 0 {
+                try interrupt?.check()
                 let wanted = min(scratch.count, Int(toDiscard))
                 let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
                 if count == 0 {
