@@ -111,6 +111,8 @@ public final class BodyReader {
     /// - Returns: The number of bytes, 0 only at the body's end.
     func read(appendingTo bytes: inout [UInt8], upTo count: Int) throws(MultipartError) -> Int {
         let before = bytes.count
+        // No more room than there can be bytes for: an array keeps all that it asked for.
+        let count = Int(min(Int64(count), (end ?? .max) - absolutePosition))
         try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
             try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
                 let room = unsafe UnsafeMutableRawBufferPointer(

@@ -90,14 +90,15 @@ public struct MultipartBody: Sendable {
     /// The body as an async sequence of chunks, read one chunk ahead.
     ///
     /// - Parameters:
-    ///   - size: The most bytes in a chunk. 256 KiB is the size above which loopback and disks gain little.
+    ///   - size: The most bytes in a chunk; 64 MiB where it is more. 256 KiB is the size above which loopback and disks
+    ///     gain little.
     ///   - progress: Called with the progress at most ten times a second, and at the end.
     /// - Returns: The sequence. Each iteration reads the body anew.
     public func chunks(
         ofSize size: Int = 256 * 1024,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> BodyChunks {
-        BodyChunks(body: self, chunkSize: max(size, 1), progress: progress)
+        BodyChunks(body: self, chunkSize: min(max(size, 1), 64 << 20), progress: progress)
     }
 
     /// Writes the body to a descriptor, keeping file bytes inside the kernel where it has a way.
