@@ -92,7 +92,10 @@ public struct Request: Sendable {
     }
 }
 
-extension Request: CustomStringConvertible {
+extension Request: CustomStringConvertible, CustomReflectable {
     /// The method and the URL, without user, password and header fields.
     public var description: String { "\(printable(method)) \(printable(Redaction.withoutUserInfo(url)))" }
+
+    /// The ``description`` only, so that a dump shows no credentials either.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -72,6 +72,8 @@ struct RequestHop {
         // Over TLS where the server offers it. A libcurl without HTTP/2 refuses the option, and needs none.
         try? handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         try handle.set(CURLOPT_USERAGENT, userAgent)
+        // A proxy's answer to CONNECT is the proxy's, and not to be taken for the server's behind it.
+        try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         try handle.set(CURLOPT_UPLOAD_BUFFERSIZE, bufferSize)
         // A server may think for minutes about what it got; firewalls forget connections that are silent so long.
         try handle.set(CURLOPT_TCP_KEEPALIVE, true)
