@@ -24,8 +24,7 @@ let package = Package(
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
         .executableTarget(
             name: "SluiceTool",
-            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"],
-            exclude: ["README-differences"]
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
         ),
         .executableTarget(
             name: "SluiceBench",

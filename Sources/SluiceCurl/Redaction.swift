@@ -18,7 +18,9 @@ enum Redaction {
         let lowercased = Array(line.lowercased().utf8)
         for field in secretFields {
             let name = Array("\(field):".utf8)
-            guard let start = lowercased.indices.first(where: { lowercased[$0...].starts(with: name) }) else { continue }
+            guard let start = lowercased.indices.first(where: { lowercased[$0...].starts(with: name) }) else {
+                continue
+            }
             return "\(String(decoding: lowercased[..<(start + name.count)], as: UTF8.self)) \(mark)"
         }
         return withoutUserInfo(line)
