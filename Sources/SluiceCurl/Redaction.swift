@@ -17,15 +17,18 @@ enum Redaction {
     static func info(_ line: String) -> String {
         let lowercased = Array(line.lowercased().utf8)
         for field in secretFields {
-            guard let range = lowercased.firstRange(of: Array("\(field):".utf8)) else { continue }
-            return "\(String(decoding: lowercased[..<range.upperBound], as: UTF8.self)) \(mark)"
+            let name = Array("\(field):".utf8)
+            guard let start = lowercased.indices.first(where: { lowercased[$0...].starts(with: name) }) else {
+                continue
+            }
+            return "\(String(decoding: lowercased[..<(start + name.count)], as: UTF8.self)) \(mark)"
         }
         return withoutUserInfo(line)
     }
 
     /// The text with `user:password@` taken out of every URL in it.
     static func withoutUserInfo(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "@")), text.contains("://") else { return text }
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         var result: [UInt8] = []
         var rest = Array(text.utf8)[...]
         let mark = Array("://".utf8)

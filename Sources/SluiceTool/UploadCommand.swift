@@ -58,11 +58,11 @@ struct UploadCommand: Sendable {
 
     // MARK: Sending
 
-    private func send(_ body: MultipartBody, _ request: Request) async throws(ToolError) -> Response {
+    private func send(_ body: MultipartBody, _ request: CurlRequest) async throws(ToolError) -> CurlResponse {
         let display = ProgressDisplay(options.progress, on: console)
         let unfinishedLine = Cleanup.add { display.end(success: false) }
         let client = CurlClient()
-        let transfer = Task { () async -> Result<Response, TransferError> in
+        let transfer = Task { () async -> Result<CurlResponse, TransferError> in
             do throws(TransferError) {
                 return .success(try await client.upload(body, request) { display.show($0) })
             } catch {
@@ -84,7 +84,7 @@ struct UploadCommand: Sendable {
     }
 
     /// What `--fail` makes of an answer.
-    private func check(_ response: Response) throws(ToolError) -> Response {
+    private func check(_ response: CurlResponse) throws(ToolError) -> CurlResponse {
         let early = response.sentCompletely ? "" : " before all of the body was sent"
         if options.failsOnError, response.status >= 400 {
             let reason = response.reason.map { " \(printable($0))" } ?? ""
@@ -96,7 +96,7 @@ struct UploadCommand: Sendable {
         return response
     }
 
-    private func show(_ line: DebugLine) {
+    private func show(_ line: CurlRequest.DebugLine) {
         let mark =
             switch line.kind {
             case .info: "*"

@@ -10,7 +10,7 @@ import Testing
     private static let soon = Duration.seconds(10)
 
     /// Runs an upload, cancels it when it is well under way, and gives its error and how long the end took.
-    private func cancelled(_ body: MultipartBody, _ request: Request) async throws -> (TransferError?, Duration) {
+    private func cancelled(_ body: MultipartBody, _ request: CurlRequest) async throws -> (TransferError?, Duration) {
         let client = CurlClient()
         let lines = Lines()
         var request = request
@@ -29,7 +29,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         let body = try MultipartForm { Part.file("data", path: path) }.body()
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         request.expectContinue = .never
         let (error, duration) = try await cancelled(body, request)
         #expect(error?.code == .cancelled)
@@ -40,14 +40,14 @@ import Testing
     @Test func `Cancelling ends a transfer whose source waits`() async throws {
         let source = AsyncSource(ChunkSequence([1], size: 1, pause: .seconds(60)))
         let body = try MultipartForm { Part.file("slow", source, filename: "s") }.body()
-        let request = try await Request(url: Fixtures.server.url("/upload"))
+        let request = try await CurlRequest(url: Fixtures.server.url("/upload"))
         let (error, duration) = try await cancelled(body, request)
         #expect(error?.code == .cancelled)
         #expect(duration < Self.soon)
     }
 
     @Test func `Cancelling ends a transfer that waits for the response`() async throws {
-        let request = try await Request(url: Fixtures.server.url("/slow-response?seconds=60"))
+        let request = try await CurlRequest(url: Fixtures.server.url("/slow-response?seconds=60"))
         let (error, duration) = try await cancelled(Fixtures.form(), request)
         #expect(error?.code == .cancelled)
         #expect(duration < Self.soon)
@@ -133,7 +133,7 @@ import Testing
             try await Leaks.expectNone {
                 let client = CurlClient()
                 for index in 0..<10 {
-                    var request = Request(url: url)
+                    var request = CurlRequest(url: url)
                     request.expectContinue = .never
                     let waiting = AsyncSource(ChunkSequence([1, 2], size: 1, pause: .seconds(60)))
                     let body = try MultipartForm {
@@ -167,7 +167,7 @@ import Testing
             try await Leaks.expectNone {
                 let client = CurlClient()
                 for url in [http, https, http, https] {
-                    var request = Request(url: url)
+                    var request = CurlRequest(url: url)
                     request.tls.verification = .disabled
                     let response = try await client.upload(Fixtures.form(300_000), request)
                     #expect(response.status == 200)

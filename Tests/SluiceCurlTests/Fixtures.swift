@@ -57,15 +57,15 @@ enum Fixtures {
     }
 
     /// A request that trusts the test authority.
-    static func secureRequest(_ method: String = "POST", url: String) async throws -> Request {
-        var request = Request(method, url: url)
+    static func secureRequest(_ method: String = "POST", url: String) async throws -> CurlRequest {
+        var request = CurlRequest(method, url: url)
         request.tls.caFile = try await "\(certificates)/ca.pem"
         return request
     }
 }
 
 /// The error that an upload throws; nil where it throws none.
-func failure(_ upload: () async throws -> Response) async -> TransferError? {
+func failure(_ upload: () async throws -> CurlResponse) async -> TransferError? {
     do {
         _ = try await upload()
         return nil
@@ -92,7 +92,7 @@ struct Account: Decodable {
     let size: Int?
     let sha256: String?
 
-    init(_ response: Response) throws {
+    init(_ response: CurlResponse) throws {
         self = try JSONDecoder().decode(Account.self, from: Data(response.body))
     }
 

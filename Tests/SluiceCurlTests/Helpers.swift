@@ -44,11 +44,11 @@ struct ChunkSequence: AsyncSequence, Sendable {
 
 /// Debug lines as they come.
 final class Lines: Sendable {
-    private let lines = Mutex<[DebugLine]>([])
+    private let lines = Mutex<[CurlRequest.DebugLine]>([])
 
-    func add(_ line: DebugLine) { lines.withLock { $0.append(line) } }
+    func add(_ line: CurlRequest.DebugLine) { lines.withLock { $0.append(line) } }
 
-    func texts(_ kind: DebugLine.Kind? = nil) -> [String] {
+    func texts(_ kind: CurlRequest.DebugLine.Kind? = nil) -> [String] {
         lines.withLock { $0.filter { kind == nil || $0.kind == kind }.map(\.text) }
     }
 }

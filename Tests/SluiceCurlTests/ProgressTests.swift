@@ -35,7 +35,7 @@ import Testing
         let server = try await ServerProcess.started("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
         let body = try Fixtures.form(12_000_000)
         let reports = Reports()
-        let response = try await client.upload(body, Request(url: server.url("/"))) { reports.add($0) }
+        let response = try await client.upload(body, CurlRequest(url: server.url("/"))) { reports.add($0) }
         try expectOrder(reports.all, total: body.contentLength)
         // More than a second at ten reports a second, give or take.
         #expect(reports.all.count > 4)
@@ -48,7 +48,7 @@ import Testing
         let noise = TemporaryDirectory.noise(200_000)
         let source = AsyncSource(ChunkSequence(noise, size: 20_000, pause: .milliseconds(20)))
         let body = try MultipartForm { Part.file("data", source, filename: "d") }.body()
-        var request = try await Request(url: Fixtures.server.url("/raw"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/raw"))
         request.uploadBufferSize = 16 * 1024
         let response = try await client.upload(body, request) { reports.add($0) }
         try expectOrder(reports.all, total: nil)

@@ -146,7 +146,7 @@ import Testing
         try await withThrowingTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask {
-                    var request = Request(url: server.url("/"))
+                    var request = CurlRequest(url: server.url("/"))
                     request.debug = { lines.add($0) }
                     let response = try await client.upload(Fixtures.form(), request)
                     #expect(response.status == 200)
@@ -166,7 +166,7 @@ private struct Stored: Decodable {
     let contentLength: String
     let transferEncoding: String
 
-    init(_ response: Response) throws {
+    init(_ response: CurlResponse) throws {
         self = try JSONDecoder().decode(Stored.self, from: Data(response.body))
     }
 }

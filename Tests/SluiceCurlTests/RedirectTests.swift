@@ -47,7 +47,7 @@ import Testing
     func `Other methods keep themselves and the body but for 303`(method: String, redirect: (Int, Bool)) async throws {
         let (code, keeps) = redirect
         let url = try await Fixtures.server.url("/redirect/\(code)?to=/upload&drain=1")
-        let account = try Account(await client.upload(Fixtures.form(), Request(method, url: url)))
+        let account = try Account(await client.upload(Fixtures.form(), CurlRequest(method, url: url)))
         #expect(account.method == (keeps ? method : "GET"))
         if keeps { try account.expectForm() } else { #expect(account.parts?.isEmpty == true) }
     }
@@ -81,7 +81,7 @@ import Testing
     func `A body that can be read once goes on to where it is redirected before it is read`(
         knownLength: Bool
     ) async throws {
-        var request = try await Request(url: Fixtures.server.url("/redirect/307?to=/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/redirect/307?to=/upload"))
         request.expectContinue = .always
         try Account(await client.upload(Fixtures.onceForm(knownLength: knownLength), request)).expectForm()
     }
@@ -96,7 +96,7 @@ import Testing
 
     @Test func `Redirects are followed as often as is allowed`() async throws {
         let server = try await Fixtures.server
-        var request = Request(url: server.url("/redirect/307?to=/redirect/307%3Fto=/upload"))
+        var request = CurlRequest(url: server.url("/redirect/307?to=/redirect/307%3Fto=/upload"))
         request.redirects = .follow(limit: 2)
         let response = try await client.upload(Fixtures.form(), request)
         #expect(response.redirectCount == 2)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `A redirect that is not followed is the response`() async throws {
-        var request = try await Request(url: Fixtures.server.url("/redirect/302?to=/upload&drain=1"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/redirect/302?to=/upload&drain=1"))
         request.redirects = .none
         let response = try await client.upload(Fixtures.form(), request)
         #expect(response.status == 302)
@@ -141,14 +141,14 @@ import Testing
     // MARK: Credentials
 
     @Test(arguments: [
-        Authentication.basic(user: "user", password: "pass"), .bearer("secret"),
+        CurlRequest.Authentication.basic(user: "user", password: "pass"), .bearer("secret"),
     ])
-    func `Credentials stay with the origin`(authentication: Authentication) async throws {
+    func `Credentials stay with the origin`(authentication: CurlRequest.Authentication) async throws {
         let directory = try TemporaryDirectory()
         let stranger = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
         let server = try await Fixtures.server
 
-        var request = Request(url: server.url("/redirect/307?to=/echo-headers&drain=1"))
+        var request = CurlRequest(url: server.url("/redirect/307?to=/echo-headers&drain=1"))
         request.authentication = authentication
         try request.addHeader("Cookie", "a=b")
         let own = try Account(await client.upload(Fixtures.form(), request))
@@ -171,7 +171,7 @@ import Testing
     @Test func `An Authorization field of one's own stays with the origin, and does not come back`() async throws {
         let server = try await Fixtures.server
         let elsewhere = server.url("/redirect/307", host: "localhost")
-        var request = Request(url: server.url("/redirect/307?drain=1&to=/echo-headers"))
+        var request = CurlRequest(url: server.url("/redirect/307?drain=1&to=/echo-headers"))
         try request.addHeader("Authorization", "Custom secret")
         try request.addHeader("Host", "virtual.example")
         let own = try Account(await client.upload(Fixtures.form(), request))

@@ -32,7 +32,7 @@ import Darwin
     func `Chunks of any size fit libcurl's buffer of any size`(chunkSize: Int) async throws {
         let noise = TemporaryDirectory.noise(700_000)
         for bufferSize in [0, 100_000, 4 << 20] {
-            var request = try await Request(url: Fixtures.server.url("/upload"))
+            var request = try await CurlRequest(url: Fixtures.server.url("/upload"))
             request.uploadBufferSize = bufferSize
             let count = chunkSize == 1 ? 2000 : noise.count
             let source = AsyncSource(ChunkSequence(Array(noise[..<count]), size: chunkSize))
@@ -121,7 +121,7 @@ import Darwin
         )
         let path = try directory.file("cut", TemporaryDirectory.noise(8_000_000))
         let body = try MultipartForm { Part.file("film", path: path) }.body()
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         request.uploadBufferSize = 64 * 1024
         let error = try #require(
             await failure {
@@ -142,7 +142,7 @@ import Darwin
         let path = try directory.file("gone", [1, 2, 3])
         let body = try MultipartForm { Part.file("film", path: path) }.body()
         unsafe unlink(path)
-        var request = try await Request(url: Fixtures.server.url("/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/upload"))
         request.uploadBufferSize = 1
         let error = try #require(await failure { try await client.upload(body, request) })
         #expect(error.code == .bodyFailed)

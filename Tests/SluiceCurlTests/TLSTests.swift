@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `An authority that is not trusted is refused before anything is sent`() async throws {
-        var request = try await Request(url: Fixtures.server.secureURL("/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.secureURL("/upload"))
         let system = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(system.code == .tls)
         #expect(system.sentBytes == 0)
@@ -56,14 +56,14 @@ import Testing
 
     @Test func `A connection that was not verified is not used by a request that verifies`() async throws {
         let url = try await Fixtures.server.secureURL("/upload")
-        var request = Request(url: url)
+        var request = CurlRequest(url: url)
         request.tls.verification = .disabled
         try Account(await client.upload(Fixtures.form(), request)).expectForm()
         #expect(await failure { try await client.upload(Fixtures.form(), to: url) }?.code == .tls)
     }
 
     @Test func `A file of authorities that is not there is an error that says so`() async throws {
-        var request = try await Request(url: Fixtures.server.secureURL("/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.secureURL("/upload"))
         request.tls.caFile = "/nowhere/ca.pem"
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .tls)

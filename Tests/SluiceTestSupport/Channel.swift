@@ -29,12 +29,18 @@ package final class Channel: Sendable {
         return Channel((ends[0], ends[1]))
     }
 
+    package func closeBoth() {
+        close(readEnd)
+        close(writeEnd)
+    }
+
     /// What `write` sends into the write end, while a thread reads it at the other one.
     ///
     /// - Parameters:
     ///   - step: The most bytes that are read at a time.
     ///   - write: Writes; its end is closed afterwards.
     /// - Returns: All bytes that came through.
+    /// - Throws: What `write` throws.
     package func collect(
         step: Int = 64 * 1024,
         _ write: @escaping @Sendable (Int32) throws -> Void

@@ -19,7 +19,7 @@ package struct SystemFailure: Error, CustomStringConvertible {
 package enum Files {
     package static func append(_ bytes: [UInt8], to path: String) throws {
         let descriptor = try Self.descriptor(of: path, O_WRONLY | O_APPEND)
-        defer { close(descriptor) }
+        defer { Self.close(descriptor) }
         guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemFailure("write \(path)") }
     }
 
@@ -30,7 +30,7 @@ package enum Files {
     /// Writes at an offset of a file that is there.
     package static func overwrite(_ path: String, at offset: Int64, _ bytes: [UInt8]) throws {
         let descriptor = try Self.descriptor(of: path, O_WRONLY)
-        defer { close(descriptor) }
+        defer { Self.close(descriptor) }
         guard unsafe pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count else {
             throw SystemFailure("pwrite \(path)")
         }
@@ -66,7 +66,7 @@ package enum Files {
     package static func makeSocket(_ path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw SystemFailure("socket") }
-        defer { close(descriptor) }
+        defer { Self.close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
@@ -85,8 +85,15 @@ package enum Files {
         return descriptor
     }
 
+    package static func close(_ descriptor: Int32) {
+        _ = systemClose(descriptor)
+    }
+
     /// The paths of what this process has open, which tell one test's files from another's.
     package static func openPaths(under directory: String) -> [String] {
         ProcessState.openDescriptors().values.filter { $0.hasPrefix(directory) }
     }
 }
+
+/// The system's `close`, which ``Files/close(_:)`` hides.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -51,7 +51,7 @@ public final class BodyReader {
     /// The index in ``MultipartBody/parts`` of the part that the next byte belongs to, its head included; nil behind
     /// the last part.
     public var partIndex: Int? {
-        index < stop ? layout.segments[index].part : nil
+        index < layout.segments.count ? layout.segments[index].part : nil
     }
 
     /// Where a reader stands, for progress reports.
@@ -67,7 +67,7 @@ public final class BodyReader {
     /// Where the reader stands.
     package var mark: Mark {
         var offsetInPart: Int64 = 0
-        if index < stop, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
+        if index < layout.segments.count, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
         return Mark(position: position, part: partIndex, offsetInPart: offsetInPart)
     }
 
@@ -92,6 +92,7 @@ public final class BodyReader {
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
         if let failure { throw failure }
         do {
+            try interrupt?.check()
             if toDiscard > 0 { try discard() }
             let count = unsafe try fill(buffer)
             // A slice ends within a part, which the reader would otherwise hold open until it is released.
@@ -110,6 +111,8 @@ public final class BodyReader {
     /// - Returns: The number of bytes, 0 only at the body's end.
     func read(appendingTo bytes: inout [UInt8], upTo count: Int) throws(MultipartError) -> Int {
         let before = bytes.count
+        // No more room than there can be bytes for: an array keeps all that it asked for.
+        let count = Int(min(Int64(count), (end ?? .max) - absolutePosition))
         try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
             try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
                 let room = unsafe UnsafeMutableRawBufferPointer(
@@ -170,7 +173,6 @@ public final class BodyReader {
         _ segment: BodyLayout.Segment,
         into target: UnsafeMutableRawBufferPointer
     ) throws(MultipartError) -> Int {
-        try interrupt?.check()
         let cursor = try openedCursor(content)
         guard unsafe !target.isEmpty else {
             try (cursor as? AsyncHandoff)?.finish()
@@ -236,7 +238,8 @@ public final class BodyReader {
         try unsafe withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) {
             (scratch) throws(MultipartError) in
             while toDiscard > 0 {
-                let wanted = min(scratch.count, Int(toDiscard))
+                try interrupt?.check()
+                let wanted = Int(min(Int64(scratch.count), toDiscard))
                 let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
                 if count == 0 {
                     throw MultipartError(

@@ -15,12 +15,13 @@ public struct WriteReport: Sendable, Hashable {
     }
 
     /// The bytes moved by each way that was taken.
-    public internal(set) var bytesByMethod: [Method: Int64] = [:]
+    public private(set) var bytesByMethod: [Method: Int64] = [:]
 
     /// The bytes moved in all.
-    public var bytes: Int64 { bytesByMethod.values.reduce(0, +) }
+    public private(set) var bytes: Int64 = 0
 
     mutating func add(_ count: Int, _ method: Method) {
+        bytes += Int64(count)
         bytesByMethod[method, default: 0] += Int64(count)
     }
 }

@@ -204,7 +204,7 @@ public struct MultipartForm: Sendable {
     /// Looks at the files, renders the headers, and fixes the layout of the body.
     ///
     /// A file's size, modification time and identity are recorded now; it is opened when its turn comes. The result
-    /// takes some 200 bytes a part besides the headers, and no more for large parts than for small ones.
+    /// takes some 300 bytes a part besides the headers, and no more for large parts than for small ones.
     ///
     /// - Returns: The body.
     /// - Throws: ``MultipartError`` naming the part: a file that is missing, a directory or unreadable; a nested

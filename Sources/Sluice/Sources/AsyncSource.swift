@@ -91,6 +91,8 @@ where Iterator.Element: Collection, Iterator.Element.Element == UInt8 {
         } catch {
             throw .fromSource(error)
         }
+        // To a cancelled task, an AsyncStream ends: that is not the end of the bytes.
+        if chunk == nil, Task.isCancelled { throw .cancelledRead }
         received += Int64(chunk?.count ?? 0)
         if let knownLength, chunk == nil ? received < knownLength : received > knownLength {
             throw MultipartError(

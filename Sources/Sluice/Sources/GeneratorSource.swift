@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Bytes that a closure makes as they are asked for.
 ///
 /// The closure appends the next bytes to the span it is given, and nothing at the end.
@@ -84,29 +82,5 @@ public struct GeneratorSource: ByteSource {
         func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
             do { try generator(&buffer) } catch { throw .fromSource(error) }
         }
-    }
-}
-
-/// A value that can be taken out once.
-final class OnceOnly<Value>: Sendable {
-    private let value: Mutex<Value?>
-
-    init(_ value: sending Value) {
-        self.value = Mutex(value)
-    }
-
-    func take() throws(MultipartError) -> sending Value {
-        let taken = value.withLock { value in
-            let taken = value
-            value = nil
-            return taken
-        }
-        guard let taken else {
-            throw MultipartError(
-                .notReplayable,
-                "this source can be read only once and was read before; give a factory to make it restartable"
-            )
-        }
-        return taken
     }
 }

@@ -1,7 +1,7 @@
 /// A server's final answer.
 ///
 /// Every status is a response and not an error, 4xx and 5xx too: look at ``status``.
-public struct Response: Sendable {
+public struct CurlResponse: Sendable {
     /// The status code, 200 to 599 and whatever else a server sends.
     public let status: Int
     /// The words after the status code; nil where there are none, as in HTTP/2.
