@@ -27,7 +27,8 @@ extension CurlRequest {
 
         /// Digest authentication (RFC 7616), which does not send the password.
         ///
-        /// The server is asked for its challenge with an empty body, so that the body is sent once.
+        /// The server is asked for its challenge with an empty body, so that the body is sent once. It is for servers
+        /// that demand it: another one may answer the empty body with an error, which is then the response.
         ///
         /// - Parameters:
         ///   - user: The user.
