@@ -94,7 +94,7 @@ public struct CurlRequest: Sendable {
 
 extension CurlRequest: CustomStringConvertible, CustomReflectable {
     /// The method and the URL, without user, password and header fields.
-    public var description: String { "\(printable(method)) \(printable(Redaction.withoutUserInfo(url)))" }
+    public var description: String { "\(printable(method)) \(printable(Redaction.url(url)))" }
 
     /// The ``description`` only, so that a dump shows no credentials either.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }

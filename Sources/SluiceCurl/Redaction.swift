@@ -26,6 +26,19 @@ enum Redaction {
         return withoutUserInfo(line)
     }
 
+    /// A URL of the caller's as it may be shown.
+    static func url(_ url: String) -> String {
+        (try? Endpoint(url))?.url ?? unreadableURL(url)
+    }
+
+    /// What is left of a URL that no parser takes, when all that might be a password is taken out.
+    ///
+    /// A slash or a space in a password, or a scheme left out, make such a URL: up to the last `@` anything may be secret.
+    static func unreadableURL(_ url: String) -> String {
+        guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url }
+        return "\(mark)@\(url[url.utf8.index(after: at)...])"
+    }
+
     /// The text with `user:password@` taken out of every URL in it.
     static func withoutUserInfo(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }

@@ -71,7 +71,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
     ) {
         self.code = code
         self.reason = reason
-        self.url = Redaction.withoutUserInfo(url)
+        self.url = url
         self.curlCode = curlCode
         self.sentBytes = sentBytes
         self.bodyError = bodyError

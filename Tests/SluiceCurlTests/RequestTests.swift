@@ -90,6 +90,8 @@ import Testing
         for url in [
             "http://user:s3cret@127.0.0.1:1/", "ftp://user:s3cret@127.0.0.1/", "http://user:s3cret@127.0.0.1:99999/",
             "http://user:p@s3cret@127.0.0.1:1/", "http://user:s3cret@127.0.0.1:1/ \r\n",
+            "user:s3cret@127.0.0.1/", "http:/user:s3cret@127.0.0.1/", "http:///user:s3cret@127.0.0.1:1/",
+            "http://user:a/s3cret@127.0.0.1:1/", "http://user:a s3cret@127.0.0.1:1/", "//user:s3cret@127.0.0.1:1/",
         ] {
             let error = try #require(try await refusal { $0.url = url })
             #expect(!"\(error) \(error.url) \(error.reason)".contains("s3cret"))
