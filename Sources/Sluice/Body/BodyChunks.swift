@@ -136,8 +136,6 @@ public struct BodyChunks: AsyncSequence, Sendable {
             do {
                 chunk = try await chunks.next()
             } catch {
-                // A sequence that ends because of it may look like one that gave too little.
-                if Task.isCancelled { throw .cancelledRead }
                 throw error.inPart(label(of: layout.segments[index]))
             }
             guard let chunk else {
