@@ -41,7 +41,7 @@ extension CurlRequest {
         /// Digest or Basic, whichever the server names in its 401; nothing is sent before.
         ///
         /// The body is sent again after the 401, so one that can be read once fails unless the 401 came before its first
-        /// byte was read, as it does with ``ExpectContinue/always`` where the server honours it.
+        /// byte was read, as it does with ``CurlRequest/ExpectContinue/always`` where the server honours it.
         ///
         /// - Parameters:
         ///   - user: The user.
@@ -75,7 +75,7 @@ extension CurlRequest {
             /// That a trusted authority signed it, that it is valid today, and that it is the host's.
             case full
             /// Nothing. Whoever can reach the connection can read and change what is sent, the credentials included: for
-            /// tests only. To trust a certificate of one's own, set ``TLSOptions/caFile``.
+            /// tests only. To trust a certificate of one's own, set ``CurlRequest/TLSOptions/caFile``.
             case disabled
         }
 

@@ -18,7 +18,7 @@ public struct CurlRequest: Sendable {
     public var method: String
     /// The URL, `http` or `https`.
     ///
-    /// User and password in it are used as ``Authentication/basic(user:password:)`` unless ``authentication`` is set;
+    /// User and password in it are used as ``CurlRequest/Authentication/basic(user:password:)`` unless ``authentication`` is set;
     /// they show up in no error, response or debug line.
     public var url: String
     /// The header fields that were added, in order.

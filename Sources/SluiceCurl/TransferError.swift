@@ -28,7 +28,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         public static let idleTimeout = Code("idleTimeout")
         /// The server closed or reset the connection before it had answered.
         public static let connectionLost = Code("connectionLost")
-        /// More redirects than ``Redirects/follow(limit:)`` allows.
+        /// More redirects than ``CurlRequest/Redirects/follow(limit:)`` allows.
         public static let tooManyRedirects = Code("tooManyRedirects")
         /// The body has to be sent again, and a part of it can be read only once.
         public static let bodyNotReplayable = Code("bodyNotReplayable")
