@@ -165,6 +165,7 @@ final class Transfer {
             reason: collector.reason,
             headers: collector.headers,
             body: collector.body,
+            method: hop.method,
             url: url,
             httpVersion: collector.httpVersion,
             sentBytes: feed.position,

@@ -83,15 +83,23 @@ struct UploadCommand: Sendable {
         }
     }
 
-    /// What `--fail` makes of an answer.
+    /// Says what is not to be seen from the answer's body, and does what `--fail` asks for.
     private func check(_ response: CurlResponse) throws(ToolError) -> CurlResponse {
-        let early = response.sentCompletely ? "" : " before all of the body was sent"
-        if options.failsOnError, response.status >= 400 {
-            let reason = response.reason.map { " \(printable($0))" } ?? ""
-            throw ToolError(.httpError, "HTTP \(response.status)\(reason)\(early.isEmpty ? "" : ", answered\(early)")")
+        var remark = "HTTP \(response.status)\(response.reason.map { " \(printable($0))" } ?? "")"
+        if response.redirectCount > 0, response.method != options.request.method {
+            console.print(
+                "sluice: redirected to \(printable(response.url)) with \(response.method), which carries no body; "
+                    + "upload there if that is the place for it"
+            )
+        } else if !response.sentCompletely {
+            remark += ", answered before all of the body was sent"
         }
-        if !response.sentCompletely {
-            console.print("sluice: the server answered with \(response.status)\(early)")
+        if options.failsOnError, response.status >= 400 { throw ToolError(.httpError, remark) }
+        if (300..<400).contains(response.status), let location = response.header("Location") {
+            remark += ", to \(printable(location)); -L follows it"
+        }
+        if response.status >= 300 || !response.sentCompletely && response.method == options.request.method {
+            console.print("sluice: \(remark)")
         }
         return response
     }

@@ -21,7 +21,7 @@ struct UploadOptions: Sendable {
         guard let url = arguments.operands.first else { throw .usage("there is no URL to upload to") }
         guard arguments.operands.count == 1 else {
             // Not shown: a URL may hold a password.
-            throw .usage("there is an argument too much behind the URL; a part is given with -F")
+            throw .usage("there is one argument too many behind the URL; a part is given with -F")
         }
         // As curl does, so that the host and port on the desk need no more.
         request = CurlRequest(url: Self.hasScheme(url) ? url : "http://\(url)")

@@ -112,7 +112,7 @@ package final class ProgressMeter: Sendable {
                 )
             },
             elapsedSeconds: now - start,
-            bytesPerSecond: state.rate.bytesPerSecond,
+            bytesPerSecond: isLast ? state.rate.mean(at: state.completed, now) : state.rate.bytesPerSecond,
             attempt: state.attempt,
             isFinished: isFinished,
             isLast: isLast

@@ -22,7 +22,8 @@ public struct TransferProgress: Sendable, Hashable {
     public let part: Part?
     /// The seconds since the transfer began, retries included.
     public let elapsedSeconds: Double
-    /// The smoothed rate in bytes a second; nil until there is something to go by.
+    /// The smoothed rate in bytes a second, in the last report the attempt's mean; nil until there is something to go
+    /// by.
     public let bytesPerSecond: Double?
     /// Which attempt this is, from 1.
     ///

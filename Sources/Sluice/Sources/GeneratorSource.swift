@@ -9,7 +9,8 @@
 /// ```
 ///
 /// The span never has more room than a declared length leaves, and may have room for a single byte: keep what does
-/// not fit for the next call.
+/// not fit for the next call, because appending more than `freeCapacity` traps.
+/// ``chunks(knownLength:_:)`` does the keeping for generators of whole chunks.
 public struct GeneratorSource: ByteSource {
     /// A closure that appends the next bytes, and nothing at the end.
     public typealias Generator = (_ buffer: inout OutputRawSpan) throws -> Void
@@ -49,6 +50,47 @@ public struct GeneratorSource: ByteSource {
     ) -> GeneratorSource {
         GeneratorSource(knownLength: knownLength, replay: .restartable) { () throws(MultipartError) in
             do { return try factory() } catch { throw .fromSource(error) }
+        }
+    }
+
+    /// A generator of whole chunks, of any size, that a factory makes anew for each reading.
+    ///
+    /// What of a chunk does not fit the reader's buffer is kept for its next one, at the cost of a copy.
+    ///
+    /// ```swift
+    /// let rows = GeneratorSource.chunks {
+    ///     var number = 0
+    ///     return {
+    ///         number += 1
+    ///         return number <= 1000 ? Array("row \(number)\n".utf8) : nil
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - knownLength: The number of bytes, where it is known.
+    ///   - factory: Makes a function that gives the next chunk, and nil at the end. Each must give the same bytes.
+    /// - Returns: A source that can be read any number of times, from the start.
+    public static func chunks(
+        knownLength: Int64? = nil,
+        _ factory: @escaping @Sendable () throws -> () throws -> [UInt8]?
+    ) -> GeneratorSource {
+        restartable(knownLength: knownLength) {
+            let next = try factory()
+            var rest: ArraySlice<UInt8> = []
+            return { buffer in
+                while rest.isEmpty {
+                    guard let chunk = try next() else { return }
+                    rest = chunk[...]
+                }
+                let held = HeldBytes(rest)
+                let count = unsafe buffer.withUnsafeMutableBytes { bytes, initialized in
+                    let count = unsafe held.copy(from: 0, into: .init(rebasing: bytes[initialized...]))
+                    initialized += count
+                    return count
+                }
+                rest = rest.dropFirst(count)
+            }
         }
     }
 
