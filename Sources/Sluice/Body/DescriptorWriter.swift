@@ -43,6 +43,7 @@ struct DescriptorWriter {
     mutating func write() throws(MultipartError) {
         while index < layout.segments.count, remaining > 0 {
             do {
+                try interrupt?.check()
                 switch layout.segments[index].kind {
                 case .rendered, .content(.memory): try writeGathered()
                 case .content(.source(let file as FileSnapshot)): try writeFile(file)
