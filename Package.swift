@@ -13,6 +13,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CSluiceShims"),
+        .target(name: "CSluiceTool"),
         .systemLibrary(
             name: "CCurl",
             pkgConfig: "libcurl",
@@ -23,15 +24,14 @@ let package = Package(
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
         .executableTarget(
             name: "SluiceTool",
-            dependencies: ["Sluice", "SluiceCurl", "CSluiceShims"],
-            exclude: ["README-differences"]
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CAllocationCounter"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench"],
             path: "Benchmarks/SluiceBench"
         ),
-        .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
+        .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
         .target(
             name: "SluiceTestSupport",
             dependencies: ["Sluice", "CSluiceShims"],
@@ -48,8 +48,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// One set of rules for every Swift target; those named C... are C. Warnings become errors on the command line of `make`, not here,
-// so that a newer compiler's new warnings do not break those who depend on the package.
+// One set of rules for every Swift target; those named C... are C. Warnings become errors on the command line of
+// `make`, not here, so that a newer compiler's new warnings do not break those who depend on the package.
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
     target.swiftSettings = [
         .strictMemorySafety(),

@@ -43,15 +43,31 @@ struct Child {
 
     /// Waits for its end.
     ///
-    /// - Returns: What it used.
     /// - Throws: ``Failure`` where it ended with another status than 0.
-    @discardableResult
-    func wait() throws -> rusage {
-        var usage = rusage()
+    func wait() throws {
+        _ = try hasEnded(options: 0)
+    }
+
+    /// Whether it has ended, and been taken leave of.
+    ///
+    /// - Throws: ``Failure`` where it ended with another status than 0.
+    func hasEnded(options: Int32 = WNOHANG) throws -> Bool {
         var status: Int32 = 0
-        try Libc.check("wait4", unsafe wait4(process, &status, 0, &usage))
+        if try Libc.check("waitpid", unsafe waitpid(process, &status, options)) == 0 { return false }
         guard status == 0 else { throw Failure(name: name, status: status) }
-        return usage
+        return true
+    }
+
+    /// The most memory that it has had so far, in MiB; nil where the system does not say.
+    var peakMebibytes: Double? {
+        guard let file = try? Libc.openForReading("/proc/\(process)/status") else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe read(file, &bytes, bytes.count)
+        let lines = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n"))
+        guard let line = lines.first(where: { $0.starts(with: "VmHWM:".utf8) }) else { return nil }
+        let digits = line.filter { (0x30...0x39).contains($0) }
+        return Double(String(decoding: digits, as: UTF8.self)).map { $0 / 1024 }
     }
 
     /// Where a program of the package's is, built like this one.

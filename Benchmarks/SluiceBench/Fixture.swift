@@ -1,4 +1,4 @@
-internal import CSluiceShims
+internal import CSluiceBench
 
 #if canImport(Glibc)
 import Glibc

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Runs rows and prints what they gave.
 struct Runner {
     let options: Options
@@ -26,7 +34,20 @@ struct Runner {
                 print(pad(row.name, width), pad("FAILED", 8), "\(error)", separator: "  ")
             }
         }
+        print(
+            """
+
+            Ratio and range compare Sluice with the limit behind "; ": speeds where the mark is ">=", times where it is
+            "<=". Each is the median of \(options.rounds) paired rounds. A wide range says that the machine was busy.
+            """
+        )
         return allMet
+    }
+
+    /// Prints at once, also into a pipe.
+    private func print(_ items: Any..., separator: String = " ") {
+        Swift.print(items.map { "\($0)" }.joined(separator: separator))
+        fflush(nil)
     }
 
     private func printLine(_ row: Row, _ width: Int, _ value: Double, _ range: String, _ details: String) {

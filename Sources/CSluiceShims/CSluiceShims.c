@@ -1,11 +1,11 @@
 #define _GNU_SOURCE
 #include "CSluiceShims.h"
 
-#include <ftw.h>
+#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void sluice_set_thread_name(const char *name) {
     char cut[16] = {0};
@@ -17,12 +17,16 @@ void sluice_set_thread_name(const char *name) {
 #endif
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)status, (void)kind, (void)place;
-    return remove(path);
+int sluice_pipe(int *ends) {
+#ifdef __linux__
+    return pipe2(ends, O_CLOEXEC);
+#else
+    if (pipe(ends) != 0) return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+#endif
 }
-
-int sluice_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count) {
     return memmem(bytes, count, needle, needle_count) != NULL;
@@ -31,26 +35,24 @@ int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t ne
 
 #ifdef __linux__
 
-#include <fcntl.h>
+#include <errno.h>
 #include <linux/magic.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/statfs.h>
-#include <unistd.h>
+#include <sys/sysmacros.h>
 
 ssize_t sluice_copy_file_range(int in, int64_t *in_offset, int out, size_t count) {
     return copy_file_range(in, in_offset, out, NULL, count, 0);
 }
 
-ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count) {
-    return splice(in, in_offset, out, NULL, count, SPLICE_F_MOVE | SPLICE_F_MORE);
+ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count, int expects_more) {
+    return splice(in, in_offset, out, NULL, count, SPLICE_F_MOVE | (expects_more ? SPLICE_F_MORE : 0));
 }
 
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count) {
     return sendfile(out, in, in_offset, count);
 }
-
-int sluice_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
 
 int sluice_set_pipe_capacity(int pipe, int capacity) { return fcntl(pipe, F_SETPIPE_SZ, capacity); }
 
@@ -67,10 +69,30 @@ int sluice_is_synthetic_file(int descriptor) {
     case CGROUP_SUPER_MAGIC:
     case CGROUP2_SUPER_MAGIC:
     case SECURITYFS_MAGIC:
+    case EFIVARFS_MAGIC:
+    case BPF_FS_MAGIC:
+    case PSTOREFS_MAGIC:
+    case SELINUX_MAGIC:
+    case 0x62656570: // configfs, which the header lacks
         return 1;
     default:
         return 0;
     }
+}
+
+// Without a time of birth, for kernels and sandboxes that know no statx.
+static int plain_status(int descriptor, const char *path, struct sluice_status *result) {
+    struct stat status;
+    if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return -1;
+    *result = (struct sluice_status){
+        .mode = status.st_mode,
+        .size = status.st_size,
+        .blocks = status.st_blocks,
+        .device = (uint64_t)major(status.st_dev) << 32 | minor(status.st_dev),
+        .inode = status.st_ino,
+        .modified = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec,
+    };
+    return 0;
 }
 
 int sluice_status(int descriptor, const char *path, struct sluice_status *result) {
@@ -79,7 +101,7 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
             path ? AT_FDCWD : descriptor, path ? path : "", path ? 0 : AT_EMPTY_PATH,
             STATX_BASIC_STATS | STATX_BTIME, &status
         ) != 0) {
-        return -1;
+        return errno == ENOSYS || errno == EPERM ? plain_status(descriptor, path, result) : -1;
     }
     *result = (struct sluice_status){
         .mode = status.stx_mode,

@@ -18,7 +18,7 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         public static let boundaryConflict = Code("boundaryConflict")
         /// A field name or filename that no header can hold (NUL, unless the form is `.html`).
         public static let invalidName = Code("invalidName")
-        /// A header that is not a token, holds CR, LF or NUL, occurs twice, or is the engine's own to write.
+        /// A header that is not a token, holds CR, LF or NUL, or is the engine's own to write; a parameter that occurs twice.
         public static let invalidHeader = Code("invalidHeader")
         /// A media type that is not `type/subtype` with well-formed parameters (RFC 2045 section 5.1).
         public static let invalidMediaType = Code("invalidMediaType")
@@ -38,7 +38,9 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         public static let fileShrank = Code("fileShrank")
         /// A file is another one, or was modified, since the body was made.
         public static let fileChanged = Code("fileChanged")
-        /// A source gave fewer or more bytes than the length it declared.
+        /// A source gave fewer bytes than the length it declared, or an async sequence more.
+        ///
+        /// A generator or a source of one's own is not asked for more than it declared.
         public static let lengthMismatch = Code("lengthMismatch")
         /// A source that can be read once is asked for a second time, or for a later offset.
         public static let notReplayable = Code("notReplayable")

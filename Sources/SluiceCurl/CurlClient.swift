@@ -50,8 +50,8 @@ public final class CurlClient: Sendable {
         _ body: MultipartBody,
         to url: String,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(TransferError) -> Response {
-        try await upload(body, Request(url: url), progress: progress)
+    ) async throws(TransferError) -> CurlResponse {
+        try await upload(body, CurlRequest(url: url), progress: progress)
     }
 
     /// Sends a body as a request says.
@@ -62,13 +62,13 @@ public final class CurlClient: Sendable {
     ///   - progress: Called with the progress at first, at most ten times a second, and at the end, on the client's
     ///     thread; it should return soon.
     /// - Returns: The server's final answer, whatever its status is. Where it came before all of the body was sent,
-    ///   ``Response/sentCompletely`` is false.
+    ///   ``CurlResponse/sentCompletely`` is false.
     /// - Throws: ``TransferError`` where there is no answer. A status of 400 and above is not an error.
     public func upload(
         _ body: MultipartBody,
-        _ request: Request,
+        _ request: CurlRequest,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(TransferError) -> Response {
+    ) async throws(TransferError) -> CurlResponse {
         let ticket = TransferTicket(body, request, meter: progress.map { ProgressMeter(body, handler: $0) })
         let loop = loop
         let outcome = await withTaskCancellationHandler {

@@ -14,7 +14,11 @@ struct Endpoint {
     init(_ url: String) throws(TransferError) {
         // A C string would end at a NUL, and libcurl takes other control characters in some places.
         guard !url.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw TransferError(.invalidRequest, "the URL has a control character in it; percent-encode it", url: url)
+            throw TransferError(
+                .invalidRequest,
+                "the URL has a control character in it; percent-encode it",
+                url: Redaction.unreadableURL(url)
+            )
         }
         let parsed = try ParsedURL()
         guard parsed.set(url, flags: 0) == CURLUE_OK else {
@@ -22,9 +26,9 @@ struct Endpoint {
                 parsed.set(url, flags: CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK
                 ? "the URL's scheme is neither http nor https"
                 : "the URL is not well-formed; it has to look like https://host/path, with spaces as %20"
-            throw TransferError(.invalidRequest, reason, url: url)
+            throw TransferError(.invalidRequest, reason, url: Redaction.unreadableURL(url))
         }
-        try self.init(parsed, code: .invalidRequest, shown: url)
+        try self.init(parsed, code: .invalidRequest, shown: Redaction.unreadableURL(url))
     }
 
     /// Where a redirect leads; its Location is often relative to this URL.
@@ -37,7 +41,7 @@ struct Endpoint {
         else {
             throw TransferError(
                 .protocolError,
-                "the server redirects to \"\(printable(Redaction.withoutUserInfo(location)))\", which is no URL",
+                "the server redirects to \"\(printable(Redaction.unreadableURL(location)))\", which is no URL",
                 url: url
             )
         }

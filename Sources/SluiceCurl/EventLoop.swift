@@ -161,6 +161,6 @@ final class EventLoop: Sendable {
 extension TransferError {
     /// The error for a transfer that a closed client is asked for.
     static func clientClosed(_ ticket: TransferTicket) -> TransferError {
-        TransferError(.clientClosed, "the client was closed; make another one", url: ticket.request.url)
+        TransferError(.clientClosed, "the client was closed; make another one", url: Redaction.url(ticket.request.url))
     }
 }

@@ -3,9 +3,9 @@ internal import Sluice
 
 /// One HTTP request of a transfer: the first, or one that a redirect asks for.
 struct RequestHop {
-    private let request: Request
+    private let request: CurlRequest
     private let userAgent: String
-    private let authentication: Authentication?
+    private let authentication: CurlRequest.Authentication?
 
     /// Where it goes.
     private(set) var endpoint: Endpoint
@@ -17,7 +17,7 @@ struct RequestHop {
     private var isTrusted = true
 
     /// Checks the request.
-    init(_ request: Request, userAgent: String) throws(TransferError) {
+    init(_ request: CurlRequest, userAgent: String) throws(TransferError) {
         self.request = request
         self.userAgent = userAgent
         endpoint = try Endpoint(request.url)
@@ -72,11 +72,13 @@ struct RequestHop {
         // Over TLS where the server offers it. A libcurl without HTTP/2 refuses the option, and needs none.
         try? handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         try handle.set(CURLOPT_USERAGENT, userAgent)
+        // A proxy's answer to CONNECT is the proxy's, and not to be taken for the server's behind it.
+        try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         try handle.set(CURLOPT_UPLOAD_BUFFERSIZE, bufferSize)
         // A server may think for minutes about what it got; firewalls forget connections that are silent so long.
         try handle.set(CURLOPT_TCP_KEEPALIVE, true)
-        if let seconds = request.connectTimeout {
-            try handle.set(CURLOPT_CONNECTTIMEOUT_MS, max(Int(min(seconds, 1e6) * 1000), 1))
+        if let limit = request.connectTimeout {
+            try handle.set(CURLOPT_CONNECTTIMEOUT_MS, max(Int(min(limit, .seconds(1_000_000)) / .milliseconds(1)), 1))
         }
         try configureMethod(handle, length: body.contentLength)
         try handle.setHeaders(headerLines(contentType: body.contentType))
@@ -134,7 +136,7 @@ struct RequestHop {
     }
 }
 
-extension Authentication {
+extension CurlRequest.Authentication {
     /// What makes the credentials impossible to send, or possible to inject with.
     fileprivate var flaw: String? {
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
@@ -142,8 +144,9 @@ extension Authentication {
             return "the credentials have a control character in them"
         }
         switch scheme {
-        case .basic where user.contains(":"): return "a user of Basic authentication has no colon (RFC 7617 section 2)"
-        case .bearer where secret.isEmpty || secret.contains(" "):
+        case .basic where user.utf8.contains(UInt8(ascii: ":")):
+            return "a user of Basic authentication has no colon (RFC 7617 section 2)"
+        case .bearer where secret.isEmpty || secret.utf8.contains(0x20):
             return "the bearer token is empty or has a space in it"
         default: return nil
         }

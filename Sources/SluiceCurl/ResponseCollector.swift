@@ -53,20 +53,24 @@ final class ResponseCollector {
             isHeadTooLarge = true
             return false
         }
-        var line = unsafe Substring(String(decoding: bytes, as: UTF8.self))
-        while let last = line.last, last.isNewline { line.removeLast() }
-        if line.hasPrefix("HTTP/"), status == nil || isHeadComplete || headers.isEmpty {
-            begin(line)
+        // By bytes: what a server sends need not be text.
+        var line = unsafe bytes[...]
+        while let last = unsafe line.last, last == 0x0A || last == 0x0D { unsafe line.removeLast() }
+        let isStatus = unsafe line.starts(with: "HTTP/".utf8)
+        if isStatus, status == nil || isHeadComplete || headers.isEmpty {
+            begin(unsafe String(decoding: line, as: UTF8.self))
         } else if isHeadComplete || status == nil {
             // A trailer: nobody asked for it.
-        } else if line.isEmpty {
+        } else if unsafe line.isEmpty {
             // An interim response is not the one that is waited for.
             isHeadComplete = (status ?? 0) >= 200
             if !isHeadComplete { status = nil }
-        } else if line.first == " " || line.first == "\t" {
-            fold(line)
-        } else if let colon = line.firstIndex(of: ":") {
-            headers.append((String(line[..<colon]), Self.trimmed(line[line.index(after: colon)...])))
+        } else if let last = headers.indices.last, let first = unsafe line.first, Self.isBlank(first) {
+            // RFC 9112 section 5.2: a line that begins with white space belongs to the field before.
+            headers[last].value += " " + (unsafe Self.trimmed(line))
+        } else if let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) {
+            let name = unsafe String(decoding: line[..<colon], as: UTF8.self)
+            headers.append((name, unsafe Self.trimmed(line[(colon + 1)...])))
         }
         return true
     }
@@ -88,27 +92,23 @@ final class ResponseCollector {
     }
 
     /// `HTTP/1.1 200 OK`, `HTTP/2 200`.
-    private func begin(_ line: Substring) {
+    private func begin(_ line: String) {
         let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         httpVersion = words.first.map(String.init) ?? ""
         status = words.count > 1 ? Int(words[1]) : nil
-        let text = words.count > 2 ? Self.trimmed(words[2]) : ""
-        reason = text.isEmpty ? nil : text
+        reason = words.count > 2 && !words[2].isEmpty ? String(words[2]) : nil
         headers = []
         body = []
         isHeadComplete = false
     }
 
-    /// RFC 9112 section 5.2: a line that begins with white space belongs to the field before.
-    private func fold(_ line: Substring) {
-        guard let last = headers.indices.last else { return }
-        headers[last].value += " " + Self.trimmed(line)
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text
-        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
+    /// The text without white space around it.
+    private static func trimmed(_ text: Slice<UnsafeRawBufferPointer>) -> String {
+        var text = unsafe text
+        while let first = unsafe text.first, isBlank(first) { unsafe text.removeFirst() }
+        while let last = unsafe text.last, isBlank(last) { unsafe text.removeLast() }
+        return unsafe String(decoding: text, as: UTF8.self)
     }
 }

@@ -43,21 +43,21 @@ extension Transfer {
     /// The error for a limit that was passed.
     func explain(_ passed: TransferLimits.Passed) -> (TransferError.Code, String) {
         switch passed {
-        case .total(let seconds):
+        case .total(let limit):
             return (
-                .timeout, "the transfer took longer than \(seconds) seconds; raise totalTimeout for bodies of this size"
+                .timeout, "the transfer took longer than \(limit); raise totalTimeout for bodies of this size"
             )
-        case .idle(let seconds) where feed.isWaiting:
+        case .idle(let limit) where feed.isWaiting:
             return (
                 .idleTimeout,
-                "the body's source gave no bytes for \(seconds) seconds; raise idleTimeout if it may be so slow"
+                "the body's source gave no bytes for \(limit); raise idleTimeout if it may be so slow"
             )
-        case .idle(let seconds) where feed.isAtEnd:
+        case .idle(let limit) where feed.isAtEnd:
             return (
-                .idleTimeout, "all was sent, and the server has not answered for \(seconds) seconds; raise idleTimeout"
+                .idleTimeout, "all was sent, and the server has not answered for \(limit); raise idleTimeout"
             )
-        case .idle(let seconds):
-            return (.idleTimeout, "nothing moved for \(seconds) seconds; the network or the server is stuck")
+        case .idle(let limit):
+            return (.idleTimeout, "nothing moved for \(limit); the network or the server is stuck")
         }
     }
 

@@ -4,7 +4,7 @@ internal import Sluice
 /// One transfer: an easy handle with what feeds it and what collects from it, over as many requests as it takes.
 ///
 /// libcurl answers challenges by itself. Redirects are followed here, one request after the other on the same handle:
-/// so the method, the body, the credentials and the header fields of each are what ``Request`` promises, whatever the
+/// so the method, the body, the credentials and the header fields of each are what ``CurlRequest`` promises, whatever the
 /// version of libcurl thinks of them. Made and used on the loop's thread only.
 final class Transfer {
     let ticket: TransferTicket
@@ -30,7 +30,7 @@ final class Transfer {
     enum Step {
         /// It goes on with another request, for which the handle is ready.
         case again
-        case done(Result<Response, TransferError>)
+        case done(Result<CurlResponse, TransferError>)
     }
 
     /// Prepares the handle; nothing is connected to yet.
@@ -74,7 +74,7 @@ final class Transfer {
     // MARK: The end
 
     /// Closes what is open and tells whoever waits, once the handle is back from libcurl.
-    func finish(_ result: Result<Response, TransferError>) {
+    func finish(_ result: Result<CurlResponse, TransferError>) {
         feed.close()
         if case .success = result, sentCompletely {
             ticket.meter?.finish(completed: true)
@@ -105,7 +105,9 @@ final class Transfer {
     func complete(_ code: CURLcode) -> Step {
         // The last buffer was read before it was sent, so that the feed alone does not know.
         if hop.sendsBody { sentCompletely = feed.isAtEnd && handle.info(CURLINFO_SIZE_UPLOAD_T) >= feed.position }
-        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort), url.hasPrefix("http://") {
+        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort),
+            hop.endpoint.origin.hasPrefix("http:")
+        {
             collector.takeLastWords(words)
         }
         do throws(TransferError) {
@@ -157,12 +159,13 @@ final class Transfer {
         try prepare()
     }
 
-    private var response: Response {
-        Response(
+    private var response: CurlResponse {
+        CurlResponse(
             status: collector.status ?? 0,
             reason: collector.reason,
             headers: collector.headers,
             body: collector.body,
+            method: hop.method,
             url: url,
             httpVersion: collector.httpVersion,
             sentBytes: feed.position,

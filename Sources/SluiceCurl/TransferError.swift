@@ -3,7 +3,7 @@ public import Sluice
 /// What went wrong with a transfer.
 ///
 /// ``code`` is for programs, ``description`` is for people and says what to do. It holds no credentials. A server's
-/// refusal is no error but a ``Response``.
+/// refusal is no error but a ``CurlResponse``.
 public struct TransferError: Error, Sendable, CustomStringConvertible {
     /// The kinds of error; a later version may have more of them.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -22,19 +22,19 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         public static let couldNotConnect = Code("couldNotConnect")
         /// The TLS handshake failed, or the server's certificate is not trusted, expired or another host's.
         public static let tls = Code("tls")
-        /// Connecting or the whole transfer took longer than ``Request/connectTimeout`` or ``Request/totalTimeout``.
+        /// Connecting or the whole transfer took longer than ``CurlRequest/connectTimeout`` or ``CurlRequest/totalTimeout``.
         public static let timeout = Code("timeout")
-        /// Nothing moved for ``Request/idleTimeout``.
+        /// Nothing moved for ``CurlRequest/idleTimeout``.
         public static let idleTimeout = Code("idleTimeout")
         /// The server closed or reset the connection before it had answered.
         public static let connectionLost = Code("connectionLost")
-        /// More redirects than ``Redirects/follow(limit:)`` allows.
+        /// More redirects than ``CurlRequest/Redirects/follow(limit:)`` allows.
         public static let tooManyRedirects = Code("tooManyRedirects")
         /// The body has to be sent again, and a part of it can be read only once.
         public static let bodyNotReplayable = Code("bodyNotReplayable")
         /// The body could not be read; see ``TransferError/bodyError``.
         public static let bodyFailed = Code("bodyFailed")
-        /// The response's body is longer than ``Request/responseBodyLimit``.
+        /// The response's body is longer than ``CurlRequest/responseBodyLimit``.
         public static let responseTooLarge = Code("responseTooLarge")
         /// The task was cancelled.
         public static let cancelled = Code("cancelled")
@@ -71,7 +71,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
     ) {
         self.code = code
         self.reason = reason
-        self.url = Redaction.withoutUserInfo(url)
+        self.url = url
         self.curlCode = curlCode
         self.sentBytes = sentBytes
         self.bodyError = bodyError

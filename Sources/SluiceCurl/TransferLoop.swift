@@ -46,7 +46,11 @@ final class TransferLoop {
     private func add(_ ticket: TransferTicket) {
         do throws(TransferError) {
             guard !ticket.isCancelled else {
-                throw TransferError(.cancelled, "the transfer was cancelled before it began", url: ticket.request.url)
+                throw TransferError(
+                    .cancelled,
+                    "the transfer was cancelled before it began",
+                    url: Redaction.url(ticket.request.url)
+                )
             }
             let (eventLoop, id) = (eventLoop, ticket.id)
             let transfer = try Transfer(ticket, lastWords, userAgent: eventLoop.configuration.userAgent) {

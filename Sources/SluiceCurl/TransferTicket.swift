@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// What the task that awaits a transfer and the thread that does it know of each other.
 final class TransferTicket: Sendable {
-    typealias Outcome = Result<Response, TransferError>
+    typealias Outcome = Result<CurlResponse, TransferError>
 
     /// Tells the process's transfers apart; never 0.
     let id: Int
     let body: MultipartBody
-    let request: Request
+    let request: CurlRequest
     let meter: ProgressMeter?
     private let cancelled = Atomic(false)
     private let continuation = Mutex<CheckedContinuation<Outcome, Never>?>(nil)
 
     private static let lastID = Atomic(0)
 
-    init(_ body: MultipartBody, _ request: Request, meter: ProgressMeter?) {
+    init(_ body: MultipartBody, _ request: CurlRequest, meter: ProgressMeter?) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         self.body = body
         self.request = request

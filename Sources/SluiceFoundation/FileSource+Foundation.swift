@@ -99,8 +99,7 @@ extension MultipartForm {
         filename: String? = nil,
         mimeType: String? = nil
     ) throws(MultipartError) {
-        var mediaType: MediaType?
-        if let mimeType { mediaType = try MediaType(mimeType) }
+        let mediaType = try MediaType(ifGiven: mimeType)
         try append(.file(name, url: url, filename: filename, mediaType: mediaType))
     }
 }

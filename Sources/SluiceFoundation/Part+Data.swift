@@ -41,8 +41,7 @@ extension MultipartForm {
         mimeType: String? = nil,
         data: Data
     ) throws(MultipartError) {
-        var mediaType: MediaType?
-        if let mimeType { mediaType = try MediaType(mimeType) }
+        let mediaType = try MediaType(ifGiven: mimeType)
         try append(.file(name, data: data, filename: filename, mediaType: mediaType))
     }
 }

@@ -1,4 +1,4 @@
-internal import CSluiceShims
+internal import CSluiceTool
 internal import Synchronization
 
 #if canImport(Glibc)

@@ -14,6 +14,8 @@ enum Descriptor {
     static let standardOutput: Int32 = 1
     static let standardError: Int32 = 2
 
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
     /// Writes all of the bytes.
     ///
     /// - Parameters:

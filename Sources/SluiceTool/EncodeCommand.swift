@@ -39,7 +39,7 @@ struct EncodeCommand: Sendable {
             }
         }
         if let operand = arguments.operands.first {
-            throw .usage("there is an argument too much, '\(printable(operand))'; a part is given with -F")
+            throw .usage("there is one argument too many, '\(printable(operand))'; a part is given with -F")
         }
         if output == Self.standardOutput, prints {
             throw .usage(
@@ -64,6 +64,9 @@ struct EncodeCommand: Sendable {
                 try Self.write(body, to: file.descriptor, called: output)
             }
         } else if !prints {
+            if output == nil, Descriptor.isTerminal(Descriptor.standardOutput) {
+                throw .usage("the body may be binary and would go to the terminal; give -o FILE, or -o - to see it")
+            }
             try described.refuse(
                 writingTo: FileIdentity(descriptor: Descriptor.standardOutput),
                 called: StandardOutput.name

@@ -1,4 +1,4 @@
-internal import CSluiceShims
+internal import CSluiceTool
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -92,7 +92,7 @@ enum OptionParser {
 private final class OptionTable {
     let options: [Option]
     let short: String
-    let long: UnsafeMutableBufferPointer<CSluiceShims.option>
+    let long: UnsafeMutableBufferPointer<CSluiceTool.option>
 
     /// Where the codes of options begin; letters and getopt's own codes lie below.
     private static let firstCode: Int32 = 256
@@ -109,7 +109,7 @@ private final class OptionTable {
         for (index, entry) in options.enumerated() {
             unsafe long.initializeElement(
                 at: index,
-                to: CSluiceShims.option(
+                to: CSluiceTool.option(
                     name: unsafe strdup(entry.rawValue),
                     has_arg: entry.placeholder == nil ? no_argument : required_argument,
                     flag: nil,
@@ -117,7 +117,7 @@ private final class OptionTable {
                 )
             )
         }
-        unsafe long.initializeElement(at: options.count, to: CSluiceShims.option())
+        unsafe long.initializeElement(at: options.count, to: CSluiceTool.option())
     }
 
     deinit {

@@ -1,4 +1,4 @@
-internal import CSluiceShims
+internal import CSluiceTool
 import Sluice
 internal import Synchronization
 

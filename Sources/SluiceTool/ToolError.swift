@@ -66,9 +66,23 @@ extension ToolError {
             "tls.caFile": "--cacert", "expectContinue": "-H 'Expect: 100-continue'",
             "the request's limit of the response's body": "--max-response",
         ]
-        return options.reduce(text) { text, option in
-            text.split(separator: option.key, omittingEmptySubsequences: false).joined(separator: option.value)
+        return options.reduce(text) { text, option in replacing(option.key, by: option.value, in: text) }
+    }
+
+    // Not String's own: its library of regular expressions would be a megabyte of the tool's memory.
+    private static func replacing(_ old: String, by new: String, in text: String) -> String {
+        var rest = text[...]
+        var result = ""
+        while let character = rest.first {
+            if rest.hasPrefix(old) {
+                result += new
+                rest = rest.dropFirst(old.count)
+            } else {
+                result.append(character)
+                rest = rest.dropFirst()
+            }
         }
+        return result
     }
 
     private static func exitCode(for error: MultipartError) -> ExitCode {

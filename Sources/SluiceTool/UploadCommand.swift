@@ -58,11 +58,11 @@ struct UploadCommand: Sendable {
 
     // MARK: Sending
 
-    private func send(_ body: MultipartBody, _ request: Request) async throws(ToolError) -> Response {
+    private func send(_ body: MultipartBody, _ request: CurlRequest) async throws(ToolError) -> CurlResponse {
         let display = ProgressDisplay(options.progress, on: console)
         let unfinishedLine = Cleanup.add { display.end(success: false) }
         let client = CurlClient()
-        let transfer = Task { () async -> Result<Response, TransferError> in
+        let transfer = Task { () async -> Result<CurlResponse, TransferError> in
             do throws(TransferError) {
                 return .success(try await client.upload(body, request) { display.show($0) })
             } catch {
@@ -83,20 +83,28 @@ struct UploadCommand: Sendable {
         }
     }
 
-    /// What `--fail` makes of an answer.
-    private func check(_ response: Response) throws(ToolError) -> Response {
-        let early = response.sentCompletely ? "" : " before all of the body was sent"
-        if options.failsOnError, response.status >= 400 {
-            let reason = response.reason.map { " \(printable($0))" } ?? ""
-            throw ToolError(.httpError, "HTTP \(response.status)\(reason)\(early.isEmpty ? "" : ", answered\(early)")")
+    /// Says what is not to be seen from the answer's body, and does what `--fail` asks for.
+    private func check(_ response: CurlResponse) throws(ToolError) -> CurlResponse {
+        var remark = "HTTP \(response.status)\(response.reason.map { " \(printable($0))" } ?? "")"
+        if response.redirectCount > 0, response.method != options.request.method {
+            console.print(
+                "sluice: redirected to \(printable(response.url)) with \(response.method), which carries no body; "
+                    + "upload there if that is the place for it"
+            )
+        } else if !response.sentCompletely {
+            remark += ", answered before all of the body was sent"
         }
-        if !response.sentCompletely {
-            console.print("sluice: the server answered with \(response.status)\(early)")
+        if options.failsOnError, response.status >= 400 { throw ToolError(.httpError, remark) }
+        if (300..<400).contains(response.status), let location = response.header("Location") {
+            remark += ", to \(printable(location)); -L follows it"
+        }
+        if response.status >= 300 || !response.sentCompletely && response.method == options.request.method {
+            console.print("sluice: \(remark)")
         }
         return response
     }
 
-    private func show(_ line: DebugLine) {
+    private func show(_ line: CurlRequest.DebugLine) {
         let mark =
             switch line.kind {
             case .info: "*"

@@ -4,7 +4,7 @@ import SluiceCurl
 /// What the options of `sluice upload` say, checked as far as that takes no network and no files.
 struct UploadOptions: Sendable {
     private(set) var form = FormOptions()
-    private(set) var request: Request
+    private(set) var request: CurlRequest
     private(set) var output: String?
     private(set) var failsOnError = false
     private(set) var progress = ProgressDisplay.Style.auto
@@ -21,10 +21,10 @@ struct UploadOptions: Sendable {
         guard let url = arguments.operands.first else { throw .usage("there is no URL to upload to") }
         guard arguments.operands.count == 1 else {
             // Not shown: a URL may hold a password.
-            throw .usage("there is an argument too much behind the URL; a part is given with -F")
+            throw .usage("there is one argument too many behind the URL; a part is given with -F")
         }
         // As curl does, so that the host and port on the desk need no more.
-        request = Request(url: url.contains("://") ? url : "http://\(url)")
+        request = CurlRequest(url: Self.hasScheme(url) ? url : "http://\(url)")
         request.redirects = .none
         request.connectTimeout = nil
         request.idleTimeout = nil
@@ -101,7 +101,7 @@ struct UploadOptions: Sendable {
     ///
     /// - Returns: Them, or nil for none.
     /// - Throws: Where the password cannot be asked for.
-    func askedAuthentication() throws(ToolError) -> Authentication? {
+    func askedAuthentication() throws(ToolError) -> CurlRequest.Authentication? {
         if let token { return .bearer(token) }
         guard let user else { return nil }
         let name: String
@@ -121,12 +121,17 @@ struct UploadOptions: Sendable {
     // MARK: Numbers
 
     /// A number of seconds; 0 is no limit, as with curl.
-    private static func seconds(_ given: ParsedArguments.Given) throws(ToolError) -> Double? {
+    private static func hasScheme(_ url: String) -> Bool {
+        let colon = url.utf8.drop { $0 != UInt8(ascii: ":") }
+        return colon.starts(with: "://".utf8)
+    }
+
+    private static func seconds(_ given: ParsedArguments.Given) throws(ToolError) -> Duration? {
         let isDecimal = given.value.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isDecimal, let seconds = Double(given.value), seconds < 1e9 else {
             throw .usage("--\(given.option.rawValue) is a number of seconds, not '\(printable(given.value))'")
         }
-        return seconds == 0 ? nil : seconds
+        return seconds == 0 ? nil : .seconds(seconds)
     }
 
     /// A number of bytes, with K, M or G for multiples of 1024.

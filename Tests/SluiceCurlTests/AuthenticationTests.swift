@@ -10,8 +10,8 @@ import Testing
 
     @Test func `Basic credentials go with the first request`() async throws {
         let directory = try TemporaryDirectory()
-        let server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
-        var request = Request(url: server.url("/"))
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
+        var request = CurlRequest(url: server.url("/"))
         request.authentication = .basic(user: "Aladdin", password: "open sesame")
         _ = try await client.upload(Fixtures.form(), request)
         // RFC 7617 section 2.
@@ -20,8 +20,8 @@ import Testing
 
     @Test func `A bearer token goes with the first request`() async throws {
         let directory = try TemporaryDirectory()
-        let server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
-        var request = Request("PUT", url: server.url("/"))
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
+        var request = CurlRequest("PUT", url: server.url("/"))
         // RFC 6750 section 2.1.
         request.authentication = .bearer("mF_9.B5f-4.1JqM")
         _ = try await client.upload(Fixtures.form(), request)
@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: drains)
     func `The server accepts Basic credentials, and refuses wrong ones with a response`(drain: String) async throws {
-        var request = try Request(url: Fixtures.server.url("/basic\(drain)"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/basic\(drain)"))
         request.authentication = .basic(user: "user", password: "pass")
         try Account(await client.upload(Fixtures.form(), request)).expectForm()
         request.authentication = .basic(user: "user", password: "wrong")
@@ -41,20 +41,20 @@ import Testing
     }
 
     @Test func `Credentials in the URL are used, and told nobody`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let url = "http://user:pass@127.0.0.1:\(server.http)/basic"
         let response = try await client.upload(Fixtures.form(), to: url)
         try Account(response).expectForm()
         #expect(response.url == server.url("/basic"))
 
-        var request = Request(url: url)
+        var request = CurlRequest(url: url)
         request.authentication = .basic(user: "user", password: "wrong")
         #expect(try await client.upload(Fixtures.form(), request).status == 401)
     }
 
     @Test(arguments: ["MD5", "SHA-256"], ["&drain=1", ""])
     func `Digest authentication asks first and sends the body once`(algorithm: String, drain: String) async throws {
-        var request = try Request(url: Fixtures.server.url("/digest?algorithm=\(algorithm)\(drain)"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/digest?algorithm=\(algorithm)\(drain)"))
         request.authentication = .digest(user: "user", password: "pass")
         try Account(await client.upload(Fixtures.form(), request)).expectForm()
         try Account(await client.upload(Fixtures.onceForm(), request)).expectForm()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `A server that wants no credentials gets the body after the question`() async throws {
-        var request = try Request(url: Fixtures.server.url("/raw"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/raw"))
         request.authentication = .digest(user: "user", password: "pass")
         let body = try Fixtures.onceForm()
         let response = try await client.upload(body, request)
@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: ["/basic", "/digest"], drains)
     func `Any authentication answers the challenge and sends the body again`(path: String, drain: String) async throws {
-        var request = try Request(url: Fixtures.server.url(path + drain))
+        var request = try await CurlRequest(url: Fixtures.server.url(path + drain))
         request.authentication = .any(user: "user", password: "pass")
         let response = try await client.upload(Fixtures.form(500_000), request)
         try Account(response).expectForm(500_000)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `A body that can be read once is not sent again after a challenge`() async throws {
-        var request = try Request(url: Fixtures.server.url("/basic?drain=1"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/basic?drain=1"))
         request.authentication = .any(user: "user", password: "pass")
         let error = try #require(await failure { try await client.upload(Fixtures.onceForm(), request) })
         #expect(error.code == .bodyNotReplayable)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `A body that can be read once waits for the challenge where it may`() async throws {
-        var request = try Request(url: Fixtures.server.url("/basic"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/basic"))
         request.authentication = .any(user: "user", password: "pass")
         request.expectContinue = .always
         try Account(await client.upload(Fixtures.onceForm(), request)).expectForm()

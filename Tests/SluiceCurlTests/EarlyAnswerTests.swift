@@ -16,13 +16,13 @@ import Testing
         body = try MultipartForm { Part.file("data", path: path) }.body()
     }
 
-    @Test(arguments: [1.0, 0], [ExpectContinue.automatic, .never])
+    @Test(arguments: [1.0, 0], [CurlRequest.ExpectContinue.automatic, .never])
     func `A refusal before the body is the response, however the server closes`(
         linger: Double,
-        rule: ExpectContinue
+        rule: CurlRequest.ExpectContinue
     ) async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "413-early", "--linger", "\(linger)")
-        var request = Request(url: server.url("/"))
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "413-early", "--linger", "\(linger)")
+        var request = CurlRequest(url: server.url("/"))
         request.expectContinue = rule
         // The close and the answer race each other.
         for _ in 0..<(linger == 0 ? 50 : 1) {
@@ -37,10 +37,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["http", "https"], [ExpectContinue.automatic, .never])
-    func `nginx's refusal of a large body is the response`(scheme: String, rule: ExpectContinue) async throws {
-        let nginx = try Fixtures.nginx
-        var request = try Fixtures.secureRequest(
+    @Test(arguments: ["http", "https"], [CurlRequest.ExpectContinue.automatic, .never])
+    func `nginx's refusal of a large body is the response`(
+        scheme: String,
+        rule: CurlRequest.ExpectContinue
+    ) async throws {
+        let nginx = try await Fixtures.nginx
+        var request = try await Fixtures.secureRequest(
             url: scheme == "http" ? nginx.url("/small") : nginx.secureURL("/small")
         )
         request.expectContinue = rule
@@ -52,7 +55,7 @@ import Testing
     }
 
     @Test func `An error status before the body is the response`() async throws {
-        let url = try Fixtures.server.url("/status/503?body=later&retry-after=7")
+        let url = try await Fixtures.server.url("/status/503?body=later&retry-after=7")
         let response = try await client.upload(body, to: url)
         #expect(response.status == 503)
         #expect(response.header("Retry-After") == "7")
@@ -62,7 +65,7 @@ import Testing
 
     @Test(arguments: ["close-early", "reset-early"])
     func `A connection that ends without an answer is lost`(mode: String) async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", mode, "--after", "1000000")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", mode, "--after", "1000000")
         let error = try #require(await failure { try await client.upload(body, to: server.url("/")) })
         #expect(error.code == .connectionLost)
         #expect(error.sentBytes > 0)
@@ -71,7 +74,7 @@ import Testing
     }
 
     @Test func `A body that can be read once is lost with its connection`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "reset-early", "--after", "1000")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "reset-early", "--after", "1000")
         let body = try Fixtures.onceForm(5_000_000, knownLength: false)
         let error = try #require(await failure { try await client.upload(body, to: server.url("/")) })
         #expect(error.code == .connectionLost)
@@ -80,7 +83,7 @@ import Testing
     // MARK: Responses
 
     @Test func `A response up to the limit is taken and a longer one refused`() async throws {
-        var request = try Request(url: Fixtures.server.url("/big-response?bytes=100000"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/big-response?bytes=100000"))
         request.responseBodyLimit = 100_000
         let response = try await client.upload(Fixtures.form(), request)
         #expect(response.body == (0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -93,7 +96,7 @@ import Testing
 
     @Test(arguments: ["/redirect/307?to=/upload&drain=1", "/basic?drain=1"])
     func `Responses on the way do not count`(path: String) async throws {
-        var request = try Request(url: Fixtures.server.url(path))
+        var request = try await CurlRequest(url: Fixtures.server.url(path))
         request.authentication = .any(user: "user", password: "pass")
         request.responseBodyLimit = 2000
         let response = try await client.upload(Fixtures.form(), request)

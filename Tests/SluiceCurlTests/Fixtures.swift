@@ -7,19 +7,25 @@ import Testing
 /// What the tests share: servers that are started once, and bodies to send.
 enum Fixtures {
     /// aiohttp, over HTTP and TLS.
-    static var server: ServerProcess { get throws { try startedServer.get() } }
+    static var server: ServerProcess { get async throws { try await startedServer.value } }
     /// nginx, over HTTP/1.1 and over HTTP/2 with TLS.
-    static var nginx: ServerProcess { get throws { try startedNginx.get() } }
-    /// The certificates of `make_certificates.py`.
-    static var certificates: String { get throws { try madeCertificates.get().path } }
+    static var nginx: ServerProcess { get async throws { try await startedNginx.value } }
+    /// The directory with the certificates of `make_certificates.py`.
+    static var certificates: String { get async throws { try await madeCertificates.value.path } }
 
-    private static let startedServer = Result { try ServerProcess("upload_server.py", "--tls", certificates) }
-    private static let startedNginx = Result { try ServerProcess("nginx_server.py", "--tls", certificates) }
-    private static let madeCertificates = Result {
+    private static let startedServer = Task {
+        try await ServerProcess.started("upload_server.py", "--tls", certificates)
+    }
+    private static let startedNginx = Task {
+        try await ServerProcess.started("nginx_server.py", "--tls", certificates)
+    }
+    private static let madeCertificates = Task {
         let directory = try TemporaryDirectory()
         let script = ServerProcess.interop("make_certificates.py")
-        _ = try ChildProcess.firstLine(of: ServerProcess.python, script, directory.path)
-        return directory
+        return try await onThread {
+            _ = try ChildProcess.firstLine(of: ServerProcess.python, script, directory.path)
+            return directory
+        }
     }
 
     /// A form with a field and a file of `count` bytes in memory, which can be read again.
@@ -51,15 +57,15 @@ enum Fixtures {
     }
 
     /// A request that trusts the test authority.
-    static func secureRequest(_ method: String = "POST", url: String) throws -> Request {
-        var request = Request(method, url: url)
-        request.tls.caFile = try "\(certificates)/ca.pem"
+    static func secureRequest(_ method: String = "POST", url: String) async throws -> CurlRequest {
+        var request = CurlRequest(method, url: url)
+        request.tls.caFile = try await "\(certificates)/ca.pem"
         return request
     }
 }
 
 /// The error that an upload throws; nil where it throws none.
-func failure(_ upload: () async throws -> Response) async -> TransferError? {
+func failure(_ upload: () async throws -> CurlResponse) async -> TransferError? {
     do {
         _ = try await upload()
         return nil
@@ -86,7 +92,7 @@ struct Account: Decodable {
     let size: Int?
     let sha256: String?
 
-    init(_ response: Response) throws {
+    init(_ response: CurlResponse) throws {
         self = try JSONDecoder().decode(Account.self, from: Data(response.body))
     }
 

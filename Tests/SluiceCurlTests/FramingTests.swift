@@ -9,15 +9,15 @@ import Testing
     private let server: ServerProcess
     private let client = CurlClient()
 
-    init() throws {
+    init() async throws {
         directory = try TemporaryDirectory()
-        server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
+        server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `A body of known length goes with its exact Content-Length and nothing else`(method: String) async throws {
         let body = try Fixtures.form(100_000)
-        let response = try await client.upload(body, Request(method, url: server.url("/there?a=b")))
+        let response = try await client.upload(body, CurlRequest(method, url: server.url("/there?a=b")))
         let recorded = try Recorded(directory)
         #expect(recorded.requestLine == "\(method) /there?a=b HTTP/1.1")
         #expect(recorded.values("content-length") == ["\(recorded.body.count)"])
@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: ["POST", "PUT", "PATCH"], [1000, 600_000])
     func `A body of unknown length goes in chunks and without Content-Length`(method: String, count: Int) async throws {
         let body = try Fixtures.onceForm(count, knownLength: false)
-        var request = Request(method, url: server.url("/"))
+        var request = CurlRequest(method, url: server.url("/"))
         request.uploadBufferSize = 64 * 1024
         let response = try await client.upload(body, request)
         let recorded = try Recorded(directory)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `Header fields are sent as they were added`() async throws {
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         try request.addHeader("X-One", "1")
         try request.addHeader("X-Two", "ä; b=\"c\"")
         try request.addHeader("X-Two", "again")
@@ -76,7 +76,7 @@ import Testing
         var configuration = CurlClient.Configuration()
         configuration.userAgent = "test/1"
         let client = CurlClient(configuration)
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         _ = try await client.upload(Fixtures.form(), request)
         try request.addHeader("User-Agent", "test/2")
         _ = try await client.upload(Fixtures.form(), request)
@@ -85,15 +85,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (ExpectContinue.always, 10, true), (.automatic, 10, false), (.automatic, 2 << 20, true),
+        (CurlRequest.ExpectContinue.always, 10, true), (.automatic, 10, false), (.automatic, 2 << 20, true),
         (.never, 2 << 20, false),
     ])
     func `The server is asked before the body as the request says`(
-        rule: ExpectContinue,
+        rule: CurlRequest.ExpectContinue,
         count: Int,
         asks: Bool
     ) async throws {
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         request.expectContinue = rule
         let response = try await client.upload(Fixtures.form(count), request)
         #expect(response.status == 200)
@@ -101,8 +101,8 @@ import Testing
     }
 
     @Test func `A server that does not say 100 Continue gets the body all the same`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "no-continue")
-        var request = Request(url: server.url("/"))
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "no-continue")
+        var request = CurlRequest(url: server.url("/"))
         request.expectContinue = .always
         let body = try Fixtures.form(5000)
         let response = try await client.upload(body, request)

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceCurl
+import SluiceTestSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -43,11 +44,11 @@ struct ChunkSequence: AsyncSequence, Sendable {
 
 /// Debug lines as they come.
 final class Lines: Sendable {
-    private let lines = Mutex<[DebugLine]>([])
+    private let lines = Mutex<[CurlRequest.DebugLine]>([])
 
-    func add(_ line: DebugLine) { lines.withLock { $0.append(line) } }
+    func add(_ line: CurlRequest.DebugLine) { lines.withLock { $0.append(line) } }
 
-    func texts(_ kind: DebugLine.Kind? = nil) -> [String] {
+    func texts(_ kind: CurlRequest.DebugLine.Kind? = nil) -> [String] {
         lines.withLock { $0.filter { kind == nil || $0.kind == kind }.map(\.text) }
     }
 }
@@ -64,16 +65,10 @@ final class Reports: Sendable {
 extension MultipartBody {
     /// Writes the body to a file that is there, on a thread that may wait for an async source.
     func write(toPath path: String) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            do {
-                try WorkerThread.start("sluice-test") {
-                    let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
-                    defer { close(descriptor) }
-                    continuation.resume(with: Result { _ = try write(to: descriptor) })
-                }
-            } catch {
-                continuation.resume(throwing: error)
-            }
+        _ = try await onThread {
+            let descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+            defer { close(descriptor) }
+            return try write(to: descriptor)
         }
     }
 }

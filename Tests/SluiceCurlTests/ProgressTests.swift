@@ -32,10 +32,10 @@ import Testing
     }
 
     @Test func `Reports begin at nothing, rise, and end at all`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
         let body = try Fixtures.form(12_000_000)
         let reports = Reports()
-        let response = try await client.upload(body, Request(url: server.url("/"))) { reports.add($0) }
+        let response = try await client.upload(body, CurlRequest(url: server.url("/"))) { reports.add($0) }
         try expectOrder(reports.all, total: body.contentLength)
         // More than a second at ten reports a second, give or take.
         #expect(reports.all.count > 4)
@@ -48,7 +48,7 @@ import Testing
         let noise = TemporaryDirectory.noise(200_000)
         let source = AsyncSource(ChunkSequence(noise, size: 20_000, pause: .milliseconds(20)))
         let body = try MultipartForm { Part.file("data", source, filename: "d") }.body()
-        var request = try Request(url: Fixtures.server.url("/raw"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/raw"))
         request.uploadBufferSize = 16 * 1024
         let response = try await client.upload(body, request) { reports.add($0) }
         try expectOrder(reports.all, total: nil)
@@ -59,7 +59,7 @@ import Testing
     func `A body that is sent again is a new attempt`(count: Int) async throws {
         let body = try Fixtures.form(count)
         let reports = Reports()
-        let url = try Fixtures.server.url("/redirect/307?drain=1&to=/redirect/308%3Fdrain=1%26to=/upload")
+        let url = try await Fixtures.server.url("/redirect/307?drain=1&to=/redirect/308%3Fdrain=1%26to=/upload")
         _ = try await client.upload(body, to: url) { reports.add($0) }
         try expectOrder(reports.all, total: body.contentLength)
         #expect(reports.all.last?.attempt == 3)
@@ -70,7 +70,7 @@ import Testing
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         let body = try MultipartForm { Part.file("data", path: path) }.body()
         let reports = Reports()
-        let url = try Fixtures.server.url("/status/413")
+        let url = try await Fixtures.server.url("/status/413")
         #expect(try await client.upload(body, to: url) { reports.add($0) }.status == 413)
         #expect(await failure { try await client.upload(body, to: "http://127.0.0.1:1/") { reports.add($0) } } != nil)
         #expect(reports.all.count >= 4)

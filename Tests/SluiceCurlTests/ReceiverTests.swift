@@ -45,7 +45,7 @@ import Testing
         let written = try directory.file("written", [])
         try await body.write(toPath: written)
 
-        let nginx = try Fixtures.nginx
+        let nginx = try await Fixtures.nginx
         let url = scheme == "http" ? nginx.url("/upload") : nginx.secureURL("/upload")
         let response = try await client.upload(body, Fixtures.secureRequest(url: url))
         let stored = try Stored(response)
@@ -62,7 +62,7 @@ import Testing
     @Test(arguments: ["http", "https"])
     func `nginx stores what is put`(scheme: String) async throws {
         let directory = try TemporaryDirectory()
-        let nginx = try Fixtures.nginx
+        let nginx = try await Fixtures.nginx
         let body = try Fixtures.form(500_000)
         let written = try directory.file("written", [])
         try await body.write(toPath: written)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `Fifty uploads at a time arrive whole, on one client`() async throws {
         let directory = try TemporaryDirectory()
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         try await withThrowingTaskGroup { group in
             for index in 0..<50 {
                 let path = try directory.file(
@@ -95,9 +95,50 @@ import Testing
         }
     }
 
+    @Test func `Uploads over HTTP/2 share a connection, and a cancelled one leaves it whole`() async throws {
+        let directory = try TemporaryDirectory()
+        let nginx = try await Fixtures.nginx
+        let lines = Lines()
+        var request = try await Fixtures.secureRequest(url: nginx.secureURL("/upload"))
+        request.debug = { lines.add($0) }
+        // The first one makes the connection.
+        let first = try await client.upload(Fixtures.form(), request)
+        #expect(first.httpVersion == "HTTP/2")
+
+        let endless = AsyncSource(ChunkSequence([1, 2], size: 1, pause: .seconds(60)))
+        let endlessBody = try MultipartForm { Part.file("endless", endless, filename: "e") }.body()
+        let doomed = Task { [request] in await failure { try await client.upload(endlessBody, request) } }
+        try await withThrowingTaskGroup { group in
+            for index in 0..<20 {
+                group.addTask { [request] in
+                    let content = TemporaryDirectory.noise(1_000_000, seed: UInt64(index))
+                    let path = try directory.file("\(index)", content)
+                    let pause = Duration.milliseconds(index.isMultiple(of: 3) ? 20 : 0)
+                    let chunks = AsyncSource.restartable { ChunkSequence(content, size: 150_000, pause: pause) }
+                    let body = try MultipartForm {
+                        if index.isMultiple(of: 2) {
+                            Part.file("file", path: path)
+                        } else {
+                            Part.file("async", chunks, filename: "a")
+                        }
+                    }.body()
+                    let written = try directory.file("written-\(index)", [])
+                    try await body.write(toPath: written)
+                    let stored = try Stored(await client.upload(body, request))
+                    #expect(stored.protocol == "HTTP/2.0")
+                    #expect(try ChildProcess.sha256(ofFile: stored.file) == ChildProcess.sha256(ofFile: written))
+                    if index == 10 { doomed.cancel() }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await doomed.value?.code == .cancelled)
+        #expect(lines.texts(.info).filter { $0.hasPrefix("Connected to") }.count == 1)
+    }
+
     @Test func `No more connections are opened than the configuration allows`() async throws {
         let directory = try TemporaryDirectory()
-        let server = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
         var configuration = CurlClient.Configuration()
         configuration.maximumConnectionsPerHost = 1
         let client = CurlClient(configuration)
@@ -105,7 +146,7 @@ import Testing
         try await withThrowingTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask {
-                    var request = Request(url: server.url("/"))
+                    var request = CurlRequest(url: server.url("/"))
                     request.debug = { lines.add($0) }
                     let response = try await client.upload(Fixtures.form(), request)
                     #expect(response.status == 200)
@@ -125,7 +166,7 @@ private struct Stored: Decodable {
     let contentLength: String
     let transferEncoding: String
 
-    init(_ response: Response) throws {
+    init(_ response: CurlResponse) throws {
         self = try JSONDecoder().decode(Stored.self, from: Data(response.body))
     }
 }

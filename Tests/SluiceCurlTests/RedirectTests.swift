@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: [307, 308], drains)
     func `307 and 308 send the body again`(code: Int, drain: String) async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let response = try await client.upload(
             Fixtures.form(300_000),
             to: server.url("/redirect/\(code)?to=/upload\(drain)")
@@ -46,8 +46,8 @@ import Testing
     @Test(arguments: ["PUT", "PATCH", "DELETE"], [(301, true), (302, true), (303, false), (307, true), (308, true)])
     func `Other methods keep themselves and the body but for 303`(method: String, redirect: (Int, Bool)) async throws {
         let (code, keeps) = redirect
-        let url = try Fixtures.server.url("/redirect/\(code)?to=/upload&drain=1")
-        let account = try Account(await client.upload(Fixtures.form(), Request(method, url: url)))
+        let url = try await Fixtures.server.url("/redirect/\(code)?to=/upload&drain=1")
+        let account = try Account(await client.upload(Fixtures.form(), CurlRequest(method, url: url)))
         #expect(account.method == (keeps ? method : "GET"))
         if keeps { try account.expectForm() } else { #expect(account.parts?.isEmpty == true) }
     }
@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A body that can be read once is not sent twice`(knownLength: Bool) async throws {
-        let url = try Fixtures.server.url("/redirect/308?to=/upload&drain=1")
+        let url = try await Fixtures.server.url("/redirect/308?to=/upload&drain=1")
         let body = try Fixtures.onceForm(knownLength: knownLength)
         let error = try #require(await failure { try await client.upload(body, to: url) })
         #expect(error.code == .bodyNotReplayable)
@@ -81,13 +81,13 @@ import Testing
     func `A body that can be read once goes on to where it is redirected before it is read`(
         knownLength: Bool
     ) async throws {
-        var request = try Request(url: Fixtures.server.url("/redirect/307?to=/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/redirect/307?to=/upload"))
         request.expectContinue = .always
         try Account(await client.upload(Fixtures.onceForm(knownLength: knownLength), request)).expectForm()
     }
 
     @Test func `A body that can be read once may be left behind`() async throws {
-        let url = try Fixtures.server.url("/redirect/303?to=/echo-headers&drain=1")
+        let url = try await Fixtures.server.url("/redirect/303?to=/echo-headers&drain=1")
         let response = try await client.upload(Fixtures.onceForm(), to: url)
         #expect(try Account(response).method == "GET")
     }
@@ -95,8 +95,8 @@ import Testing
     // MARK: How often, and where
 
     @Test func `Redirects are followed as often as is allowed`() async throws {
-        let server = try Fixtures.server
-        var request = Request(url: server.url("/redirect/307?to=/redirect/307%3Fto=/upload"))
+        let server = try await Fixtures.server
+        var request = CurlRequest(url: server.url("/redirect/307?to=/redirect/307%3Fto=/upload"))
         request.redirects = .follow(limit: 2)
         let response = try await client.upload(Fixtures.form(), request)
         #expect(response.redirectCount == 2)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `A redirect that is not followed is the response`() async throws {
-        var request = try Request(url: Fixtures.server.url("/redirect/302?to=/upload&drain=1"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/redirect/302?to=/upload&drain=1"))
         request.redirects = .none
         let response = try await client.upload(Fixtures.form(), request)
         #expect(response.status == 302)
@@ -122,15 +122,17 @@ import Testing
 
     @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1:1/"])
     func `Only http and https are followed`(target: String) async throws {
-        let url = try Fixtures.server.url("/redirect/302?to=\(target)")
+        let url = try await Fixtures.server.url("/redirect/302?to=\(target)")
         let error = try #require(await failure { try await client.upload(Fixtures.form(), to: url) })
         #expect(error.code == .protocolError)
         #expect(error.description.contains(String(target.prefix { $0 != ":" })))
     }
 
     @Test func `A redirect may go from http to https`() async throws {
-        let server = try Fixtures.server
-        let request = try Fixtures.secureRequest(url: server.url("/redirect/307?to=\(server.secureURL("/upload"))"))
+        let server = try await Fixtures.server
+        let request = try await Fixtures.secureRequest(
+            url: server.url("/redirect/307?to=\(server.secureURL("/upload"))")
+        )
         let response = try await client.upload(Fixtures.form(), request)
         try Account(response).expectForm()
         #expect(response.url == server.secureURL("/upload"))
@@ -139,14 +141,14 @@ import Testing
     // MARK: Credentials
 
     @Test(arguments: [
-        Authentication.basic(user: "user", password: "pass"), .bearer("secret"),
+        CurlRequest.Authentication.basic(user: "user", password: "pass"), .bearer("secret"),
     ])
-    func `Credentials stay with the origin`(authentication: Authentication) async throws {
+    func `Credentials stay with the origin`(authentication: CurlRequest.Authentication) async throws {
         let directory = try TemporaryDirectory()
-        let stranger = try ServerProcess("raw_server.py", "--mode", "record", "--record", directory.path)
-        let server = try Fixtures.server
+        let stranger = try await ServerProcess.started("raw_server.py", "--mode", "record", "--record", directory.path)
+        let server = try await Fixtures.server
 
-        var request = Request(url: server.url("/redirect/307?to=/echo-headers&drain=1"))
+        var request = CurlRequest(url: server.url("/redirect/307?to=/echo-headers&drain=1"))
         request.authentication = authentication
         try request.addHeader("Cookie", "a=b")
         let own = try Account(await client.upload(Fixtures.form(), request))
@@ -167,9 +169,9 @@ import Testing
     }
 
     @Test func `An Authorization field of one's own stays with the origin, and does not come back`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let elsewhere = server.url("/redirect/307", host: "localhost")
-        var request = Request(url: server.url("/redirect/307?drain=1&to=/echo-headers"))
+        var request = CurlRequest(url: server.url("/redirect/307?drain=1&to=/echo-headers"))
         try request.addHeader("Authorization", "Custom secret")
         try request.addHeader("Host", "virtual.example")
         let own = try Account(await client.upload(Fixtures.form(), request))

@@ -51,6 +51,12 @@ import Testing
         #expect(!collect(String(head.dropLast())).isHeadComplete)
     }
 
+    @Test func `A field that is no text is taken all the same`() {
+        let collector = collect("HTTP/1.1 200 OK\nX-A:\u{301}b\nno field\n")
+        #expect(collector.headers.map(\.name) == ["X-A"])
+        #expect(collector.headers.map(\.value) == ["\u{301}b"])
+    }
+
     @Test func `Trailers are no header fields`() {
         let collector = collect("HTTP/1.1 200 OK\nA: b\n\nX-Trailer: c\n")
         #expect(collector.headers.map(\.name) == ["A"])
@@ -117,5 +123,6 @@ import Testing
         #expect(Redaction.info("Connected to h") == "Connected to h")
         #expect(Redaction.header("Set-Cookie: a") == "Set-Cookie: <redacted>")
         #expect(Redaction.header("X-Cookie: a") == nil)
+        #expect(Redaction.header("Set-Cookie:\u{301}a") == "Set-Cookie: <redacted>")
     }
 }

@@ -32,7 +32,7 @@ import Darwin
     func `Chunks of any size fit libcurl's buffer of any size`(chunkSize: Int) async throws {
         let noise = TemporaryDirectory.noise(700_000)
         for bufferSize in [0, 100_000, 4 << 20] {
-            var request = try Request(url: Fixtures.server.url("/upload"))
+            var request = try await CurlRequest(url: Fixtures.server.url("/upload"))
             request.uploadBufferSize = bufferSize
             let count = chunkSize == 1 ? 2000 : noise.count
             let source = AsyncSource(ChunkSequence(Array(noise[..<count]), size: chunkSize))
@@ -66,7 +66,7 @@ import Darwin
     }
 
     @Test func `A source that waits does not hold up another transfer`() async throws {
-        let server = try Fixtures.server
+        let server = try await Fixtures.server
         let slow = AsyncSource(ChunkSequence(Array("slow".utf8), size: 1, pause: .milliseconds(300)))
         let body = try MultipartForm { Part.file("slow", slow, filename: "s") }.body()
         let clock = SuspendingClock()
@@ -110,7 +110,7 @@ import Darwin
     }
 
     @Test func `A file that is cut while it is sent is never a whole body`() async throws {
-        let server = try ServerProcess(
+        let server = try await ServerProcess.started(
             "raw_server.py",
             "--mode",
             "slow-read",
@@ -121,7 +121,7 @@ import Darwin
         )
         let path = try directory.file("cut", TemporaryDirectory.noise(8_000_000))
         let body = try MultipartForm { Part.file("film", path: path) }.body()
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         request.uploadBufferSize = 64 * 1024
         let error = try #require(
             await failure {
@@ -142,7 +142,7 @@ import Darwin
         let path = try directory.file("gone", [1, 2, 3])
         let body = try MultipartForm { Part.file("film", path: path) }.body()
         unsafe unlink(path)
-        var request = try Request(url: Fixtures.server.url("/upload"))
+        var request = try await CurlRequest(url: Fixtures.server.url("/upload"))
         request.uploadBufferSize = 1
         let error = try #require(await failure { try await client.upload(body, request) })
         #expect(error.code == .bodyFailed)

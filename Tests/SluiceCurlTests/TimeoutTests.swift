@@ -15,29 +15,30 @@ import Darwin
     private let client = CurlClient()
 
     @Test func `A server that stops reading is idle`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "stall")
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "stall")
         let directory = try TemporaryDirectory()
         let path = try directory.sparseFile("zeros", size: 64 << 20)
         let body = try MultipartForm { Part.file("data", path: path) }.body()
-        var request = Request(url: server.url("/"))
+        var request = CurlRequest(url: server.url("/"))
         request.expectContinue = .never
-        request.idleTimeout = 0.5
+        request.idleTimeout = .seconds(0.5)
         let error = try #require(await failure { try await client.upload(body, request) })
         #expect(error.code == .idleTimeout)
         #expect(error.sentBytes > 0 && error.sentBytes < 64 << 20)
     }
 
     @Test func `A server that does not answer is idle`() async throws {
-        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
-        request.idleTimeout = 0.3
+        var request = try await CurlRequest(url: Fixtures.server.url("/slow-response?seconds=30"))
+        request.idleTimeout = .seconds(1)
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .idleTimeout)
         #expect(error.reason.contains("all was sent"))
     }
 
     @Test func `A source that gives nothing is idle`() async throws {
-        var request = try Request(url: Fixtures.server.url("/upload"))
-        request.idleTimeout = 0.3
+        var request = try await CurlRequest(url: Fixtures.server.url("/upload"))
+        request.expectContinue = .never
+        request.idleTimeout = .seconds(1)
         let slow = AsyncSource(ChunkSequence([1], size: 1, pause: .seconds(30)))
         let body = try MultipartForm { Part.file("slow", slow, filename: "s") }.body()
         let error = try #require(await failure { try await client.upload(body, request) })
@@ -46,25 +47,25 @@ import Darwin
     }
 
     @Test func `A transfer that is slow but moves is not idle`() async throws {
-        let server = try ServerProcess("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
-        var request = Request(url: server.url("/"))
-        request.idleTimeout = 1.5
+        let server = try await ServerProcess.started("raw_server.py", "--mode", "slow-read", "--rate", "8000000")
+        var request = CurlRequest(url: server.url("/"))
+        request.idleTimeout = .seconds(1.5)
         let response = try await client.upload(Fixtures.form(32_000_000), request)
         #expect(response.status == 200)
         #expect(response.elapsedSeconds > 1.5)
     }
 
     @Test func `A transfer ends when its time is up`() async throws {
-        var request = try Request(url: Fixtures.server.url("/slow-response?seconds=30"))
-        request.totalTimeout = 0.3
+        var request = try await CurlRequest(url: Fixtures.server.url("/slow-response?seconds=30"))
+        request.totalTimeout = .seconds(0.3)
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .timeout)
         #expect(error.reason.contains("0.3 seconds"))
     }
 
     @Test func `Time for the whole counts over redirects`() async throws {
-        var request = try Request(url: Fixtures.server.url("/redirect/307?to=/slow-response%3Fseconds=30"))
-        request.totalTimeout = 0.3
+        var request = try await CurlRequest(url: Fixtures.server.url("/redirect/307?to=/slow-response%3Fseconds=30"))
+        request.totalTimeout = .seconds(0.3)
         #expect(await failure { try await client.upload(Fixtures.form(), request) }?.code == .timeout)
     }
 
@@ -82,9 +83,9 @@ import Darwin
         // Once its queue is full, Linux drops what else would connect.
         let listener = try ListeningSocket()
         let fillers = try (0..<4).map { _ in try listener.connect() }
-        var request = Request(url: "http://127.0.0.1:\(listener.port)/")
-        request.connectTimeout = 0.3
-        request.idleTimeout = 0.1
+        var request = CurlRequest(url: "http://127.0.0.1:\(listener.port)/")
+        request.connectTimeout = .seconds(0.3)
+        request.idleTimeout = .seconds(0.1)
         let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
         #expect(error.code == .timeout)
         #expect(error.reason.contains("connectTimeout"))
@@ -93,8 +94,8 @@ import Darwin
     }
 
     @Test func `A name that has no address does not hold up others`() async throws {
-        var request = Request(url: "http://name.invalid/")
-        request.connectTimeout = 0.5
+        var request = CurlRequest(url: "http://name.invalid/")
+        request.connectTimeout = .seconds(0.5)
         async let lost = failure { try await client.upload(Fixtures.form(), request) }
         for _ in 0..<5 {
             try Account(await client.upload(Fixtures.form(), to: Fixtures.server.url("/upload"))).expectForm()

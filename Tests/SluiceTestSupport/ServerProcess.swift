@@ -28,7 +28,16 @@ package final class ServerProcess: Sendable {
     }
 
     /// Starts a server and waits until it accepts connections.
-    package init(_ script: String, _ arguments: String...) throws {
+    package convenience init(_ script: String, _ arguments: String...) throws {
+        try self.init(script, arguments)
+    }
+
+    /// Starts a server without blocking a thread of the pool that tasks share, which other tests need meanwhile.
+    package static func started(_ script: String, _ arguments: String...) async throws -> ServerProcess {
+        try await onThread { try ServerProcess(script, arguments) }
+    }
+
+    private init(_ script: String, _ arguments: [String]) throws {
         child = try ChildProcess([Self.python, Self.interop(script), "--lifetime", "300"] + arguments)
         guard let line = child.readLine() else { throw ChildProcess.Failure("\(script) printed no ready line") }
         let ready = try JSONDecoder().decode(Ready.self, from: Data(line.utf8))

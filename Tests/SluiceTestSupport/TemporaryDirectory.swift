@@ -67,12 +67,17 @@ package final class TemporaryDirectory: Sendable {
     /// Bytes that are the same in every run and look like nothing in particular.
     package static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-        return (0..<count).map { _ in
+        // A prime number of bytes and then the same again: quick, and no two buffers' worth are alike.
+        let period = (0..<min(count, 65_521)).map { _ in
             state ^= state << 13
             state ^= state >> 7
             state ^= state << 17
             return UInt8(truncatingIfNeeded: state >> 32)
         }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count { bytes += period.prefix(count - bytes.count) }
+        return bytes
     }
 
     private static func remove(_ path: String) {

@@ -27,7 +27,8 @@ extension TransferProgress {
             elapsedSeconds: elapsed,
             bytesPerSecond: rate,
             attempt: attempt,
-            isFinished: isFinished
+            isFinished: isFinished,
+            isLast: isFinished
         )
     }
 }

@@ -41,7 +41,8 @@ import Testing
             elapsedSeconds: 0,
             bytesPerSecond: nil,
             attempt: 1,
-            isFinished: true
+            isFinished: true,
+            isLast: true
         )
         #expect(ProgressLines.json(progress).contains(#""part":null,"elapsed":0,"finished":true}"#))
         #expect(ProgressBar.line(progress, columns: 100).hasSuffix("in     0:00"))

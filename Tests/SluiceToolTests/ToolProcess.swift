@@ -21,6 +21,8 @@ final class ToolProcess: Sendable {
         let errors: String
         /// The most memory that it was seen to have, in KiB.
         let peakMemory: Int
+        /// When it ended.
+        let end: SuspendingClock.Instant
 
         var text: String { String(decoding: output, as: UTF8.self) }
     }
@@ -90,7 +92,7 @@ final class ToolProcess: Sendable {
     /// Waits until it has ended, so many seconds at most.
     func outcome(within seconds: Int = 60) async throws -> Outcome {
         // On a thread of its own: other tests keep the shared ones busy, and a peak of memory would go by unseen.
-        let (status, peak) = try await withCheckedThrowingContinuation { continuation in
+        let (status, peak, end) = try await withCheckedThrowingContinuation { continuation in
             do {
                 try WorkerThread.start("outcome") { continuation.resume(with: self.wait(seconds)) }
             } catch {
@@ -103,11 +105,12 @@ final class ToolProcess: Sendable {
             signal: signal == 0 ? nil : signal,
             output: try TemporaryDirectory.contents(ofFile: "\(directory.path)/output"),
             errors: errorsSoFar,
-            peakMemory: peak
+            peakMemory: peak,
+            end: end
         )
     }
 
-    private func wait(_ seconds: Int) -> Result<(Int32, Int), any Error> {
+    private func wait(_ seconds: Int) -> Result<(Int32, Int, SuspendingClock.Instant), any Error> {
         var peak = 0
         var status: Int32 = 0
         let deadline = SuspendingClock.now + .seconds(seconds)
@@ -122,7 +125,7 @@ final class ToolProcess: Sendable {
             }
             usleep(3000)
         }
-        return .success((status, peak))
+        return .success((status, peak, SuspendingClock.now))
     }
 
     /// The peak of its resident memory.

@@ -1,4 +1,4 @@
-internal import CAllocationCounter
+internal import CSluiceBench
 import Sluice
 
 /// Calls into the allocator, which are counted and so are the same in every run.

@@ -46,6 +46,8 @@ enum MemoryRows {
     static func read(_ path: String) throws {
         let body = try MultipartForm { Part.file("file", path: path) }.body()
         try ReaderRows.drain(body, Libc.Buffer(ReaderRows.bufferSize))
+        // Until the parent has looked.
+        sleep(1)
     }
 
     private static func peak(reading path: String) throws -> Double {
@@ -59,7 +61,12 @@ enum MemoryRows {
     /// The peak resident memory of a program in MiB.
     private static func peak(of program: String, _ arguments: [String]) throws -> Double {
         let child = try Child(program, arguments, output: "/dev/null")
-        let usage = try child.wait()
-        return Double(usage.ru_maxrss) / 1024
+        // Not what wait4 says: to it, a child's memory begins with that of the program that started it.
+        var peak = 0.0
+        while !(try child.hasEnded()) {
+            peak = max(peak, child.peakMebibytes ?? 0)
+            usleep(2000)
+        }
+        return peak
     }
 }

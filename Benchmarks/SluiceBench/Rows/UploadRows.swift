@@ -23,7 +23,7 @@ enum UploadRows {
                 let sink = try Sink()
                 let client = CurlClient()
                 // Neither side asks for leave first.
-                var request = Request(url: sink.url)
+                var request = CurlRequest(url: sink.url)
                 request.expectContinue = .never
                 let buffer = Libc.Buffer(256 * 1024)
                 return .paired(

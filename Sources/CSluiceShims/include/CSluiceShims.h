@@ -2,23 +2,22 @@
 #ifndef SLUICE_SHIMS_H
 #define SLUICE_SHIMS_H
 
-#include <getopt.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+// A pipe that is closed on exec.
+int sluice_pipe(int *ends);
 
 #ifdef __linux__
 
 // copy_file_range(2): bytes from one file to another inside the kernel.
 ssize_t sluice_copy_file_range(int in, int64_t *in_offset, int out, size_t count);
 
-// splice(2) with SPLICE_F_MOVE | SPLICE_F_MORE; `in_offset` may be NULL (pipes have none).
-ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count);
+// splice(2) with SPLICE_F_MOVE, and SPLICE_F_MORE where `expects_more`; `in_offset` may be NULL (pipes have none).
+ssize_t sluice_splice(int in, int64_t *in_offset, int out, size_t count, int expects_more);
 
 // sendfile(2) with a 64-bit offset.
 ssize_t sluice_sendfile(int out, int in, int64_t *in_offset, size_t count);
-
-// pipe2(2), close-on-exec.
-int sluice_pipe(int *ends);
 
 // fcntl(2) F_SETPIPE_SZ.
 int sluice_set_pipe_capacity(int pipe, int capacity);
@@ -37,25 +36,6 @@ void sluice_set_thread_name(const char *name);
 
 // 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
-
-// getopt_long(3), whose results are global variables, which Swift does not let one touch. One scan at a time.
-// `next` gives what getopt_long gives, without its messages; `index` is optind, and `refused` optopt.
-void sluice_options_begin(void);
-int sluice_options_next(
-    int count, char *const *arguments, const char *short_options, const struct option *long_options,
-    const char **argument
-);
-int sluice_options_index(void);
-int sluice_options_refused(void);
-
-// The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
-int sluice_terminal_columns(int descriptor);
-
-// 1 where the process ignores the signal, else 0; the name of the handler differs from one C library to the next.
-int sluice_signal_is_ignored(int number);
-
-// Removes a directory and all below it, without following links (nftw, which the overlay lacks). 0, or -1.
-int sluice_remove_tree(const char *path);
 
 // What stat(2) says of the file with this path, or of the descriptor where the path is NULL: 0, or -1 with errno.
 // Times are nanoseconds. `born` is what stat(2) does not say on Linux; 0 where the file system does not know.

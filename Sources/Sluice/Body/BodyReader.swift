@@ -51,7 +51,7 @@ public final class BodyReader {
     /// The index in ``MultipartBody/parts`` of the part that the next byte belongs to, its head included; nil behind
     /// the last part.
     public var partIndex: Int? {
-        index < stop ? layout.segments[index].part : nil
+        index < layout.segments.count ? layout.segments[index].part : nil
     }
 
     /// Where a reader stands, for progress reports.
@@ -67,7 +67,7 @@ public final class BodyReader {
     /// Where the reader stands.
     package var mark: Mark {
         var offsetInPart: Int64 = 0
-        if index < stop, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
+        if index < layout.segments.count, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
         return Mark(position: position, part: partIndex, offsetInPart: offsetInPart)
     }
 
@@ -239,7 +239,7 @@ public final class BodyReader {
             (scratch) throws(MultipartError) in
             while toDiscard > 0 {
                 try interrupt?.check()
-                let wanted = min(scratch.count, Int(toDiscard))
+                let wanted = Int(min(Int64(scratch.count), toDiscard))
                 let count = unsafe try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted]))
                 if count == 0 {
                     throw MultipartError(

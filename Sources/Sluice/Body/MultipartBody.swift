@@ -1,6 +1,6 @@
 /// A form that is ready to be sent: immutable, shared freely, and read by any number of independent readers.
 ///
-/// A body holds no file open and no bytes of files. Each reader starts where it is asked to; on a body whose
+/// A body holds no bytes of files and opens none; descriptors that it was given it keeps. Each reader starts where it is asked to; on a body whose
 /// ``replay`` is ``Replay/seekable`` that is a seek. Retries, redirects, resumed and parallel uploads rest on this.
 public struct MultipartBody: Sendable {
     let layout: BodyLayout
@@ -103,16 +103,17 @@ public struct MultipartBody: Sendable {
 
     /// Writes the body to a descriptor, keeping file bytes inside the kernel where it has a way.
     ///
-    /// Files go to files by `copy_file_range`, to sockets by `sendfile`, to pipes by `splice`; headers and memory are
-    /// gathered by `writev`; generators and async sequences go through a buffer of 256 KiB, which is all the memory
-    /// that this takes. Where the kernel refuses a way, the next one is tried.
+    /// Files go to files by `copy_file_range`, to sockets by `splice` (through a pipe of 1 MiB) or `sendfile`, to pipes
+    /// by `splice`; headers and memory are gathered by `writev`; generators and async sequences go through a buffer of
+    /// 256 KiB. Where the kernel refuses a way, the next one is tried.
     ///
     /// The call returns when all is written. It blocks its thread, waiting also where the descriptor is non-blocking;
     /// SIGPIPE is not raised.
     ///
     /// - Parameters:
     ///   - descriptor: A file, socket, pipe or terminal open for writing, written at its offset. It stays open.
-    ///   - interrupt: Ends reads that wait, from another thread; checked between writes as well.
+    ///   - interrupt: Ends the call from another thread: between writes, and while it waits for a source or for a
+    ///     non-blocking descriptor. A write that a blocking descriptor holds up is not reached.
     ///   - progress: Called with the progress at most ten times a second, and at the end.
     /// - Returns: How many bytes went by which way.
     /// - Throws: ``MultipartError/Code/connectionClosed`` where the reader went away,

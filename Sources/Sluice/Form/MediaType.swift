@@ -17,6 +17,12 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    /// A type where there is a text, else nil.
+    package init?(ifGiven text: String?) throws(MultipartError) {
+        guard let text else { return nil }
+        try self.init(text)
+    }
+
     private init(known text: String) {
         description = text
     }

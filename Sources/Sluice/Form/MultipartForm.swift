@@ -135,14 +135,16 @@ public struct MultipartForm: Sendable {
     ///   - name: The field's name.
     ///   - path: The file's path.
     ///   - filename: The name that the receiver is told; the path's last component where nil.
-    ///   - mediaType: The type; by the filename's extension where nil.
-    /// - Throws: ``MultipartError/Code/invalidName`` for a NUL in the name or filename.
+    ///   - mimeType: The type; by the filename's extension where nil.
+    /// - Throws: ``MultipartError/Code/invalidName`` for a NUL in the name or filename;
+    ///   ``MultipartError/Code/invalidMediaType`` where `mimeType` is not a media type.
     public mutating func addFile(
         name: String,
         path: String,
         filename: String? = nil,
-        mediaType: MediaType? = nil
+        mimeType: String? = nil
     ) throws(MultipartError) {
+        let mediaType = try MediaType(ifGiven: mimeType)
         try append(.file(name, path: path, filename: filename, mediaType: mediaType))
     }
 
@@ -161,8 +163,7 @@ public struct MultipartForm: Sendable {
         mimeType: String? = nil,
         data: [UInt8]
     ) throws(MultipartError) {
-        var mediaType: MediaType?
-        if let mimeType { mediaType = try MediaType(mimeType) }
+        let mediaType = try MediaType(ifGiven: mimeType)
         try append(.file(name, bytes: data, filename: filename, mediaType: mediaType))
     }
 
@@ -204,7 +205,7 @@ public struct MultipartForm: Sendable {
     /// Looks at the files, renders the headers, and fixes the layout of the body.
     ///
     /// A file's size, modification time and identity are recorded now; it is opened when its turn comes. The result
-    /// takes some 200 bytes a part besides the headers, and no more for large parts than for small ones.
+    /// takes some 300 bytes a part besides the headers, and no more for large parts than for small ones.
     ///
     /// - Returns: The body.
     /// - Throws: ``MultipartError`` naming the part: a file that is missing, a directory or unreadable; a nested

@@ -45,6 +45,11 @@ package final class ProgressMeter: Sendable {
         start = clock()
     }
 
+    /// A transfer that was given up without a word has its last report all the same.
+    deinit {
+        finish(completed: false)
+    }
+
     /// Says how far the transfer is.
     ///
     /// A position before the last one starts a new attempt.
@@ -83,12 +88,17 @@ package final class ProgressMeter: Sendable {
         let report = state.withLock { state -> TransferProgress? in
             guard !state.isFinished else { return nil }
             state.isFinished = true
-            return makeReport(state, at: now, isFinished: completed)
+            return makeReport(state, at: now, isFinished: completed, isLast: true)
         }
         if let report { handler(report) }
     }
 
-    private func makeReport(_ state: State, at now: Double, isFinished: Bool = false) -> TransferProgress {
+    private func makeReport(
+        _ state: State,
+        at now: Double,
+        isFinished: Bool = false,
+        isLast: Bool = false
+    ) -> TransferProgress {
         TransferProgress(
             completedBytes: state.completed,
             totalBytes: body.contentLength ?? (isFinished ? state.completed : nil),
@@ -102,9 +112,10 @@ package final class ProgressMeter: Sendable {
                 )
             },
             elapsedSeconds: now - start,
-            bytesPerSecond: state.rate.bytesPerSecond,
+            bytesPerSecond: isLast ? state.rate.mean(at: state.completed, now) : state.rate.bytesPerSecond,
             attempt: state.attempt,
-            isFinished: isFinished
+            isFinished: isFinished,
+            isLast: isLast
         )
     }
 }

@@ -8,11 +8,10 @@ extension TransferProgress {
     /// try await print(response.status)
     /// ```
     ///
-    /// The stream holds one report: a slow consumer misses reports, never the newest. It ends when the transfer lets go
-    /// of `report`, whether it succeeded or not.
+    /// The stream holds one report: a slow consumer misses reports, never the newest. It ends with the transfer's last
+    /// report, which comes whether it succeeded or not, or when nobody has `report` any more.
     ///
-    /// - Returns: The stream, and the function to give to the transfer as its progress handler. Do not keep the
-    ///   function longer than the transfer, or the stream does not end.
+    /// - Returns: The stream, and the function to give to one transfer as its progress handler.
     public static func makeStream() -> (
         updates: AsyncStream<TransferProgress>,
         report: @Sendable (TransferProgress) -> Void
@@ -22,7 +21,13 @@ extension TransferProgress {
             bufferingPolicy: .bufferingNewest(1)
         )
         let end = StreamEnd(continuation)
-        return (stream, { end.continuation.yield($0) })
+        return (
+            stream,
+            { progress in
+                end.continuation.yield(progress)
+                if progress.isLast { end.continuation.finish() }
+            }
+        )
     }
 
     /// Ends the stream with the last reference to the function that feeds it.

@@ -18,19 +18,22 @@ public struct TransferProgress: Sendable, Hashable {
     public let completedBytes: Int64
     /// The bytes in all, where known; never fewer than ``completedBytes``.
     public let totalBytes: Int64?
-    /// The part that the last of these bytes belong to; nil where there are no parts.
+    /// The part that the next byte belongs to, the last one at the end; nil where there are no parts.
     public let part: Part?
     /// The seconds since the transfer began, retries included.
     public let elapsedSeconds: Double
-    /// The smoothed rate in bytes a second; nil until there is something to go by.
+    /// The smoothed rate in bytes a second, in the last report the attempt's mean; nil until there is something to go
+    /// by.
     public let bytesPerSecond: Double?
     /// Which attempt this is, from 1.
     ///
     /// It goes up where the transport starts the body again, and only then may
     /// ``completedBytes`` go down.
     public let attempt: Int
-    /// Whether this is the last report: all of the body was handed over.
+    /// Whether all of the body was handed over.
     public let isFinished: Bool
+    /// Whether no report follows: the transfer is over, completed or not.
+    public let isLast: Bool
 
     /// The share that is done, 0 to 1, where the total is known.
     public var fractionCompleted: Double? {

@@ -1,6 +1,6 @@
 /// Lets a thread read an async sequence: a task awaits the sequence, and hands its chunks over one at a time.
 ///
-/// Back-pressure holds both ways: the task does not ask for a chunk before the last but one was taken, and the thread
+/// Back-pressure holds both ways: the task does not ask for a chunk before the last one was taken, and the thread
 /// sleeps until there is one. Releasing the cursor, or the interrupt, cancels the task.
 final class AsyncHandoff: ByteCursor {
     private struct State {
@@ -77,13 +77,14 @@ final class AsyncHandoff: ByteCursor {
     }
 
     private static func cancel(_ task: Task<Void, Never>, _ state: Monitor<State>) {
-        task.cancel()
+        // In this order: a sequence that is cancelled may end at once, and its end must not be taken for the whole.
         state.update { state in
             state.isCancelled = true
             state.chunk = nil
             state.producer?.resume()
             state.producer = nil
         }
+        task.cancel()
     }
 
     private static func startTask(_ source: AsyncSource, _ state: Monitor<State>) -> Task<Void, Never> {

@@ -31,8 +31,8 @@ public enum Replay: Int, Comparable, Sendable, CustomStringConvertible {
 public protocol ByteSource: Sendable {
     /// The number of bytes, where it is known before reading.
     ///
-    /// A reader gives exactly this many or throws ``MultipartError/Code/lengthMismatch``, so that a Content-Length
-    /// sent ahead of the bytes is never wrong.
+    /// A reader asks for this many and throws ``MultipartError/Code/lengthMismatch`` where there are fewer, so that a
+    /// Content-Length sent ahead of the bytes is never wrong.
     var knownLength: Int64? { get }
 
     /// How often, and from where, the bytes can be read.

@@ -27,18 +27,3 @@ enum FileOrigin: Sendable {
         return withExtendedLifetime(descriptor) { body(descriptor.rawValue) }
     }
 }
-
-/// A descriptor that many may hold, closed with the last of them if it is owned.
-final class SharedDescriptor: Sendable {
-    let rawValue: Int32
-    private let ownership: FileSource.Ownership
-
-    init(_ rawValue: Int32, _ ownership: FileSource.Ownership) {
-        self.rawValue = rawValue
-        self.ownership = ownership
-    }
-
-    deinit {
-        if ownership == .owned { SystemCalls.close(rawValue) }
-    }
-}

@@ -82,11 +82,12 @@ private final class FileCursor: ByteCursor {
 
     func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
         let remaining = snapshot.bounds.upperBound - offset
-        let wanted = Self.alignedLength(from: offset, room: buffer.freeCapacity, remaining: remaining)
-        guard wanted > 0 else { return }
+        guard remaining > 0, buffer.freeCapacity > 0 else { return }
         do {
             let count = try unsafe buffer.withUnsafeMutableBytes { (bytes, initialized) throws(Errno) -> Int in
-                let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[initialized...].prefix(wanted))
+                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[initialized...])
+                let wanted = unsafe Self.alignedLength(from: offset, into: room, remaining: remaining)
+                let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room.prefix(wanted))
                 let count = unsafe try SystemCalls.read(descriptor.rawValue, at: offset, into: target)
                 initialized += count
                 return count
@@ -101,12 +102,15 @@ private final class FileCursor: ByteCursor {
         if offset == snapshot.bounds.upperBound, snapshot.changePolicy == .strict { try snapshot.verify(descriptor) }
     }
 
-    /// How much to ask for, so that reads after the first start on a page: a part's head shifts the first one, and
-    /// a copy from within a page all the way through the file would cost a few per cent.
-    static func alignedLength(from offset: Int64, room: Int, remaining: Int64) -> Int {
-        guard Int64(room) < remaining else { return Int(remaining) }
+    /// How much to ask for, so that later reads into the same buffer begin as far into a page as the buffer does.
+    ///
+    /// A part's head shifts the first read, and libcurl's buffer begins 16 bytes into a page. A copy to just behind
+    /// where it comes from, by the offsets within a page, takes the kernel a sixth longer.
+    static func alignedLength(from offset: Int64, into room: UnsafeMutableRawBufferPointer, remaining: Int64) -> Int {
+        guard Int64(room.count) < remaining else { return Int(remaining) }
         let page: Int64 = 4096
-        let end = (offset + Int64(room)) / page * page
-        return end > offset ? Int(end - offset) : room
+        let start = Int64(UInt(bitPattern: room.baseAddress) % UInt(page))
+        let end = (offset + Int64(room.count) - start) / page * page + start
+        return end > offset ? Int(end - offset) : room.count
     }
 }

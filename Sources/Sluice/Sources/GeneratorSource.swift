@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Bytes that a closure makes as they are asked for.
 ///
 /// The closure appends the next bytes to the span it is given, and nothing at the end.
@@ -11,7 +9,8 @@ internal import Synchronization
 /// ```
 ///
 /// The span never has more room than a declared length leaves, and may have room for a single byte: keep what does
-/// not fit for the next call.
+/// not fit for the next call, because appending more than `freeCapacity` traps.
+/// ``chunks(knownLength:_:)`` does the keeping for generators of whole chunks.
 public struct GeneratorSource: ByteSource {
     /// A closure that appends the next bytes, and nothing at the end.
     public typealias Generator = (_ buffer: inout OutputRawSpan) throws -> Void
@@ -54,6 +53,47 @@ public struct GeneratorSource: ByteSource {
         }
     }
 
+    /// A generator of whole chunks, of any size, that a factory makes anew for each reading.
+    ///
+    /// What of a chunk does not fit the reader's buffer is kept for its next one, at the cost of a copy.
+    ///
+    /// ```swift
+    /// let rows = GeneratorSource.chunks {
+    ///     var number = 0
+    ///     return {
+    ///         number += 1
+    ///         return number <= 1000 ? Array("row \(number)\n".utf8) : nil
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - knownLength: The number of bytes, where it is known.
+    ///   - factory: Makes a function that gives the next chunk, and nil at the end. Each must give the same bytes.
+    /// - Returns: A source that can be read any number of times, from the start.
+    public static func chunks(
+        knownLength: Int64? = nil,
+        _ factory: @escaping @Sendable () throws -> () throws -> [UInt8]?
+    ) -> GeneratorSource {
+        restartable(knownLength: knownLength) {
+            let next = try factory()
+            var rest: ArraySlice<UInt8> = []
+            return { buffer in
+                while rest.isEmpty {
+                    guard let chunk = try next() else { return }
+                    rest = chunk[...]
+                }
+                let held = HeldBytes(rest)
+                let count = unsafe buffer.withUnsafeMutableBytes { bytes, initialized in
+                    let count = unsafe held.copy(from: 0, into: .init(rebasing: bytes[initialized...]))
+                    initialized += count
+                    return count
+                }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
     private init(
         knownLength: Int64?,
         replay: Replay,
@@ -84,29 +124,5 @@ public struct GeneratorSource: ByteSource {
         func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
             do { try generator(&buffer) } catch { throw .fromSource(error) }
         }
-    }
-}
-
-/// A value that can be taken out once.
-final class OnceOnly<Value>: Sendable {
-    private let value: Mutex<Value?>
-
-    init(_ value: sending Value) {
-        self.value = Mutex(value)
-    }
-
-    func take() throws(MultipartError) -> sending Value {
-        let taken = value.withLock { value in
-            let taken = value
-            value = nil
-            return taken
-        }
-        guard let taken else {
-            throw MultipartError(
-                .notReplayable,
-                "this source can be read only once and was read before; give a factory to make it restartable"
-            )
-        }
-        return taken
     }
 }

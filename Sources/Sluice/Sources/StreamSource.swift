@@ -3,13 +3,19 @@ struct StreamSource: InterruptibleSource {
     private let origin: FileOrigin
     let path: String?
     let replay: Replay
-    private let isTaken: OnceOnly<Void>?
+    /// What only the first reading gets: of a descriptor for all bodies that are made of it, of a path for this one.
+    private let turn: OnceOnly<Void>?
 
     init(origin: FileOrigin, path: String?, isRestartable: Bool) {
         self.origin = origin
         self.path = path
         replay = isRestartable ? .restartable : .once
-        isTaken = isRestartable ? nil : OnceOnly(())
+        turn =
+            switch origin {
+            case _ where isRestartable: nil
+            case .descriptor(let shared): shared.stream
+            case .path: OnceOnly(())
+            }
     }
 
     var knownLength: Int64? { nil }
@@ -21,7 +27,7 @@ struct StreamSource: InterruptibleSource {
     /// Opens the stream, which for one that cannot be read again works once.
     func openDescriptor() throws(MultipartError) -> SharedDescriptor {
         do {
-            try isTaken?.take()
+            try turn?.take()
         } catch {
             throw MultipartError(
                 .notReplayable,
@@ -52,26 +58,12 @@ extension InterruptibleSource {
 final class StreamCursor: ByteCursor {
     let descriptor: SharedDescriptor
     private let path: String?
-    private let interrupt: ReadInterrupt?
     private let wake: WakeDescriptor?
-    private let handler: Int
 
     init(_ descriptor: SharedDescriptor, path: String?, interrupt: ReadInterrupt?) throws(MultipartError) {
         self.descriptor = descriptor
         self.path = path
-        self.interrupt = interrupt
-        if let interrupt {
-            let wake = try WakeDescriptor()
-            self.wake = wake
-            handler = interrupt.onTrigger { wake.signal() }
-        } else {
-            wake = nil
-            handler = 0
-        }
-    }
-
-    deinit {
-        interrupt?.removeHandler(handler)
+        wake = try interrupt.map { (interrupt) throws(MultipartError) in try WakeDescriptor(interrupt) }
     }
 
     func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
@@ -95,7 +87,7 @@ final class StreamCursor: ByteCursor {
     func waitUntilReadable() throws(MultipartError) {
         let isReadable: Bool
         do {
-            isReadable = try SystemCalls.waitUntilReadable(descriptor.rawValue, interrupt: wake?.descriptor ?? -1)
+            isReadable = try SystemCalls.waitUntilReadable(descriptor.rawValue, wake: wake)
         } catch {
             throw MultipartError(.readFailed, "waiting for bytes failed", path: path, error)
         }

@@ -20,14 +20,24 @@ func withoutBrokenPipeSignal<Result, Failure: Error>(_ body: () throws(Failure) 
     let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
     unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)
     defer {
-        if !wasPending {
-            unsafe sigpending(&pending)
-            if unsafe sigismember(&pending, SIGPIPE) == 1 {
-                var signal: Int32 = 0
-                unsafe sigwait(&pipe, &signal)
-            }
-        }
+        if !wasPending { takePending(pipe) }
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     }
     return try body()
+}
+
+/// Takes a signal of the set off this thread, without waiting for one.
+private func takePending(_ set: sigset_t) {
+    var set = set
+    #if os(Linux)
+    var immediately = timespec()
+    unsafe sigtimedwait(&set, nil, &immediately)
+    #else
+    var pending = sigset_t()
+    unsafe sigpending(&pending)
+    if unsafe sigismember(&pending, SIGPIPE) == 1 {
+        var signal: Int32 = 0
+        unsafe sigwait(&set, &signal)
+    }
+    #endif
 }

@@ -1,13 +1,4 @@
-internal import CSluiceShims
 internal import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Ends a read that waits for a pipe, a socket or an async sequence, from any thread.
 ///
@@ -68,46 +59,4 @@ public final class ReadInterrupt: Sendable {
 
 extension MultipartError {
     static var cancelledRead: MultipartError { MultipartError(.cancelled, "the read was cancelled") }
-}
-
-/// A descriptor that becomes readable for good when it is signalled, for use with `poll`.
-final class WakeDescriptor: Sendable {
-    private let readEnd: SharedDescriptor
-    #if !os(Linux)
-    private let writeEnd: SharedDescriptor
-    #endif
-
-    init() throws(MultipartError) {
-        #if os(Linux)
-        let descriptor = sluice_eventfd()
-        if descriptor < 0 {
-            throw MultipartError(.resourcesExhausted, "no descriptor for waiting", .current)
-        }
-        readEnd = SharedDescriptor(descriptor, .owned)
-        #else
-        var ends: (Int32, Int32) = (-1, -1)
-        let status = unsafe withUnsafeMutablePointer(to: &ends) { pointer in
-            unsafe pointer.withMemoryRebound(to: Int32.self, capacity: 2) { unsafe pipe($0) }
-        }
-        if status < 0 {
-            throw MultipartError(.resourcesExhausted, "no descriptors for waiting", .current)
-        }
-        readEnd = SharedDescriptor(ends.0, .owned)
-        writeEnd = SharedDescriptor(ends.1, .owned)
-        #endif
-    }
-
-    var descriptor: Int32 { readEnd.rawValue }
-
-    func signal() {
-        var one: UInt64 = 1
-        #if os(Linux)
-        let target = readEnd.rawValue
-        #else
-        let target = writeEnd.rawValue
-        #endif
-        unsafe withUnsafeBytes(of: &one) { bytes in
-            _ = unsafe try? SystemCalls.write(target, bytes)
-        }
-    }
 }

@@ -17,35 +17,53 @@ final class SplicePipe {
         self.capacity = try SystemCalls.setCapacity(ofPipe: writeEnd.rawValue, to: capacity)
     }
 
+    /// What came of moving bytes through the pipe.
+    struct Outcome {
+        /// The bytes that the socket took.
+        let moved: Int
+        /// Why it did not take the rest; the pipe then holds bytes that are lost, and is of no more use.
+        let failure: Errno?
+    }
+
     /// Moves bytes of a file to a socket.
     ///
-    /// - Returns: The number of bytes moved, 0 at the end of the file.
-    /// - Throws: `Errno`; then the pipe may hold bytes, and is of no more use.
+    /// - Returns: The bytes moved, 0 at the end of the file, and what ended it early.
+    /// - Throws: `Errno` where the file cannot be read this way; nothing was moved then.
     func move(
         from source: Int32,
-        at offset: inout Int64,
+        at offset: Int64,
         to target: Int32,
         count: Int,
-        waitingWith wait: () throws(Errno) -> Void
-    ) throws(Errno) -> Int {
+        expectsMore: Bool,
+        waiting wait: () throws(Errno) -> Void
+    ) throws(Errno) -> Outcome {
         var position = offset
         let taken = try SystemCalls.splice(
             from: source,
             at: &position,
             to: writeEnd.rawValue,
-            count: min(count, capacity)
+            count: min(count, capacity),
+            expectsMore: false
         )
-        var rest = taken
-        while rest > 0 {
-            do {
-                rest -= try SystemCalls.splice(fromPipe: readEnd.rawValue, to: target, count: rest)
-            } catch {
-                guard error == .wouldBlock else { throw error }
-                try wait()
+        var moved = 0
+        do throws(Errno) {
+            while moved < taken {
+                do throws(Errno) {
+                    moved += try SystemCalls.splice(
+                        fromPipe: readEnd.rawValue,
+                        to: target,
+                        count: taken - moved,
+                        expectsMore: expectsMore || taken < count
+                    )
+                } catch {
+                    guard error == .wouldBlock else { throw error }
+                    try wait()
+                }
             }
+        } catch {
+            return Outcome(moved: moved, failure: error)
         }
-        offset = position
-        return taken
+        return Outcome(moved: moved, failure: nil)
     }
 }
 #endif

@@ -78,15 +78,6 @@ enum SystemCalls {
         Int64(try retrying { lseek(descriptor, 0, SEEK_CUR) })
     }
 
-    static func setOffset(of descriptor: Int32, to offset: Int64) throws(Errno) {
-        _ = try retrying { lseek(descriptor, off_t(offset), SEEK_SET) }
-    }
-
-    static func isAppending(_ descriptor: Int32) -> Bool {
-        let flags = fcntl(descriptor, F_GETFL)
-        return flags >= 0 && flags & O_APPEND != 0
-    }
-
     /// Tells the kernel that a file will be read from front to back, which doubles its read-ahead.
     static func adviseSequential(_ descriptor: Int32) {
         #if os(Linux)
@@ -171,20 +162,38 @@ enum SystemCalls {
         return copied
     }
 
+    /// `expectsMore` lets a socket hold back a last packet that is not full, for up to 200 ms.
     static func splice(
         from source: Int32,
         at offset: inout Int64,
         to target: Int32,
-        count: Int
-    )
-        throws(Errno) -> Int
-    {
+        count: Int,
+        expectsMore: Bool
+    ) throws(Errno) -> Int {
         var position = offset
-        let moved = try retrying { unsafe sluice_splice(source, &position, target, count) }
+        let moved = try retrying { unsafe sluice_splice(source, &position, target, count, expectsMore ? 1 : 0) }
         offset = position
         return moved
     }
 
+    /// - Returns: The capacity that the pipe has now, at least the one asked for.
+    static func setCapacity(ofPipe descriptor: Int32, to capacity: Int) throws(Errno) -> Int {
+        Int(try retrying { sluice_set_pipe_capacity(descriptor, Int32(capacity)) })
+    }
+
+    static func splice(
+        fromPipe source: Int32,
+        to target: Int32,
+        count: Int,
+        expectsMore: Bool
+    ) throws(Errno) -> Int {
+        try retrying { sluice_splice(source, nil, target, count, expectsMore ? 1 : 0) }
+    }
+    #endif
+
+    // MARK: Waiting
+
+    /// A pipe that other programs do not inherit.
     static func makePipe() throws(Errno) -> (readEnd: SharedDescriptor, writeEnd: SharedDescriptor) {
         var ends: (Int32, Int32) = (-1, -1)
         _ = try retrying {
@@ -195,24 +204,39 @@ enum SystemCalls {
         return (SharedDescriptor(ends.0, .owned), SharedDescriptor(ends.1, .owned))
     }
 
-    /// - Returns: The capacity that the pipe has now, at least the one asked for.
-    static func setCapacity(ofPipe descriptor: Int32, to capacity: Int) throws(Errno) -> Int {
-        Int(try retrying { sluice_set_pipe_capacity(descriptor, Int32(capacity)) })
+    /// Two ends, or one descriptor twice, of which the first can be polled for what is written to the second.
+    static func makeWakeDescriptors() throws(Errno) -> (readEnd: SharedDescriptor, writeEnd: SharedDescriptor) {
+        #if os(Linux)
+        let shared = SharedDescriptor(try retrying { sluice_eventfd() }, .owned)
+        return (shared, shared)
+        #else
+        return try makePipe()
+        #endif
     }
 
-    static func splice(fromPipe source: Int32, to target: Int32, count: Int) throws(Errno) -> Int {
-        try retrying { sluice_splice(source, nil, target, count) }
-    }
-    #endif
-
-    // MARK: Waiting
-
-    /// Waits until the descriptor can be read, or until `interrupt` can.
+    /// Waits until the descriptor can be read, or until `wake` can.
     ///
-    /// - Returns: False where `interrupt` ended the wait.
-    static func waitUntilReadable(_ descriptor: Int32, interrupt: Int32) throws(Errno) -> Bool {
-        var first = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        var second = pollfd(fd: interrupt, events: Int16(POLLIN), revents: 0)
+    /// - Returns: False where `wake` ended the wait.
+    static func waitUntilReadable(_ descriptor: Int32, wake: WakeDescriptor?) throws(Errno) -> Bool {
+        try wait(for: Int16(POLLIN), on: descriptor, wake)
+    }
+
+    /// Waits until the descriptor can be written (or its reader is gone, which the write then reports), or until
+    /// `wake` can be read.
+    ///
+    /// - Returns: False where `wake` ended the wait.
+    static func waitUntilWritable(_ descriptor: Int32, wake: WakeDescriptor?) throws(Errno) -> Bool {
+        try wait(for: Int16(POLLOUT), on: descriptor, wake)
+    }
+
+    private static func wait(
+        for events: Int16,
+        on descriptor: Int32,
+        _ wake: WakeDescriptor?
+    ) throws(Errno) -> Bool {
+        // A descriptor of -1 is passed over.
+        var first = pollfd(fd: descriptor, events: events, revents: 0)
+        var second = pollfd(fd: wake?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         return unsafe try withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { (set) throws(Errno) -> Bool in
             unsafe set.initializeElement(at: 0, to: first)
             unsafe set.initializeElement(at: 1, to: second)
@@ -220,12 +244,6 @@ enum SystemCalls {
             (first, second) = unsafe (set[0], set[1])
             return second.revents == 0
         }
-    }
-
-    /// Waits until the descriptor can be written (or its reader is gone, which the write then reports).
-    static func waitUntilWritable(_ descriptor: Int32) throws(Errno) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = try retrying { unsafe poll(&entry, 1, -1) }
     }
 
     /// Seconds of a clock that never goes back.

@@ -38,7 +38,7 @@ import Testing
         let path = try directory.file("a.txt", [65])
         var form = MultipartForm(boundary: try Boundary("b"))
         try form.addFile(name: "n", path: path, filename: "b.png")
-        try form.addFile(name: "n", path: path, mediaType: .json)
+        try form.addFile(name: "n", path: path, mimeType: "application/json")
         try form.append(.file("n", FileSource(descriptor: 0, ownership: .borrowed)))
         #expect(
             form.parts.map(\.disposition?.filename) == ["b.png", "a.txt", ""]

@@ -6,19 +6,19 @@ internal import Sluice
 /// it is set is checked when the transfer begins, before a connection is made.
 ///
 /// ```swift
-/// var request = Request("PUT", url: "https://example.com/files")
+/// var request = CurlRequest("PUT", url: "https://example.com/files")
 /// try request.addHeader("X-Upload-Token", "b2c9")
 /// request.authentication = .bearer(token)
-/// request.totalTimeout = 3600
+/// request.totalTimeout = .seconds(3600)
 /// ```
-public struct Request: Sendable {
+public struct CurlRequest: Sendable {
     /// The method, a token such as `POST`, `PUT` or `PATCH`.
     ///
     /// `HEAD`, `CONNECT` and `TRACE` carry no body and are refused.
     public var method: String
     /// The URL, `http` or `https`.
     ///
-    /// User and password in it are used as ``Authentication/basic(user:password:)`` unless ``authentication`` is set;
+    /// User and password in it are used as ``CurlRequest/Authentication/basic(user:password:)`` unless ``authentication`` is set;
     /// they show up in no error, response or debug line.
     public var url: String
     /// The header fields that were added, in order.
@@ -33,15 +33,15 @@ public struct Request: Sendable {
     public var redirects = Redirects.follow(limit: 10)
     /// Whether the server is asked before the body is sent.
     public var expectContinue = ExpectContinue.automatic
-    /// The most seconds that resolving the host's name, connecting and the TLS handshake may take together, for each
+    /// The longest that resolving the host's name, connecting and the TLS handshake may take together, for each
     /// connection; nil is libcurl's own limit of five minutes.
-    public var connectTimeout: Double? = 30
-    /// The most seconds that the whole transfer may take, redirects included; nil for as long as it needs, which is
+    public var connectTimeout: Duration? = .seconds(30)
+    /// The longest that the whole transfer may take, redirects included; nil for as long as it needs, which is
     /// the default because a large body's time is nobody's guess.
-    public var totalTimeout: Double?
-    /// The most seconds in which not one byte moves either way, a server's thinking and a slow source's waiting
+    public var totalTimeout: Duration?
+    /// The longest in which not one byte moves either way, a server's thinking and a slow source's waiting
     /// included; nil for no limit.
-    public var idleTimeout: Double? = 120
+    public var idleTimeout: Duration? = .seconds(120)
     /// The most bytes of the response's body; a longer one is ``TransferError/Code/responseTooLarge``.
     public var responseBodyLimit = 1024 * 1024
     /// The bytes that are handed to the network at a time, cut to libcurl's 16 KiB...2 MiB.
@@ -92,7 +92,10 @@ public struct Request: Sendable {
     }
 }
 
-extension Request: CustomStringConvertible {
+extension CurlRequest: CustomStringConvertible, CustomReflectable {
     /// The method and the URL, without user, password and header fields.
-    public var description: String { "\(printable(method)) \(printable(Redaction.withoutUserInfo(url)))" }
+    public var description: String { "\(printable(method)) \(printable(Redaction.url(url)))" }
+
+    /// The ``description`` only, so that a dump shows no credentials either.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CSluiceShims.h"
+#include "CSluiceTool.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>

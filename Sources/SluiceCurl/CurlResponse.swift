@@ -1,7 +1,7 @@
 /// A server's final answer.
 ///
 /// Every status is a response and not an error, 4xx and 5xx too: look at ``status``.
-public struct Response: Sendable {
+public struct CurlResponse: Sendable {
     /// The status code, 200 to 599 and whatever else a server sends.
     public let status: Int
     /// The words after the status code; nil where there are none, as in HTTP/2.
@@ -10,6 +10,11 @@ public struct Response: Sendable {
     public let headers: [(name: String, value: String)]
     /// The body, as it was sent: no content coding is undone.
     public let body: [UInt8]
+    /// The method of the request that was answered.
+    ///
+    /// It is `GET` where a redirect by 301, 302 or 303 made a request without a body of the upload (RFC 9110 section
+    /// 15.4): the body went to the first URL at most, as far as ``sentCompletely`` says, and not to this one.
+    public let method: String
     /// The URL that answered, which redirects may have changed; without user and password.
     public let url: String
     /// The protocol, as in `HTTP/1.1` or `HTTP/2`.
