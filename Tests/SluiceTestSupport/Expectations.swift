@@ -24,3 +24,13 @@ package func failure<Result>(of body: () async throws -> Result) async -> Multip
         return error as? MultipartError
     }
 }
+
+/// Where two runs of bytes differ, in words; nil where they do not.
+///
+/// For long ones in `#expect`, which takes minutes to show all that differs in a megabyte.
+package func difference(_ first: [UInt8], _ second: [UInt8]) -> String? {
+    if first == second { return nil }
+    let place = zip(first, second).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    return
+        "\(first.count) and \(second.count) bytes, the first difference at \(place ?? min(first.count, second.count))"
+}

@@ -45,7 +45,7 @@ import Testing
         var form = MultipartForm(boundary: try Boundary("b"))
         for value in ["2", "1", "2"] { try form.addField(name: "n", value: value) }
         let expected = ["2", "1", "2"].map { ReferencePart.formData(name: "n", content: Array($0.utf8)) }
-        #expect(try form.body().bytes() == ReferenceEncoder.encode(boundary: "b", expected))
+        #expect(try difference(form.body().bytes(), ReferenceEncoder.encode(boundary: "b", expected)) == nil)
     }
 
     @Test(arguments: seeds(fixed: 300, fresh: 100))
@@ -55,7 +55,7 @@ import Testing
         let body = try form.body()
         #expect(body.contentType == contentType)
         #expect(body.contentLength == nil || body.contentLength == Int64(expected.count))
-        #expect(try body.bytes() == expected, "seed \(seed)")
+        #expect(try difference(body.bytes(), expected) == nil, "seed \(seed)")
     }
 
     @Test(arguments: seeds(fixed: 20, fresh: 10))

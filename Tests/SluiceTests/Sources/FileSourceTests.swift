@@ -17,7 +17,7 @@ import Testing
         let body = try OnePart.body(FileSource(path: directory.file("f", content)))
         #expect(body.contentLength == Int64(OnePart.framed(content).count))
         #expect(body.replay == .seekable && !body.mayBlock)
-        #expect(try body.bytes(bufferSize: bufferSize) == OnePart.framed(content))
+        #expect(try difference(body.bytes(bufferSize: bufferSize), OnePart.framed(content)) == nil)
         #expect(Files.openPaths(under: directory.path).isEmpty)
     }
 
@@ -31,7 +31,7 @@ import Testing
             type: MediaType.forFilename(name).description,
             content: content
         )
-        #expect(try form.body().bytes() == ReferenceEncoder.encode(boundary: "b", [expected]))
+        #expect(try difference(form.body().bytes(), ReferenceEncoder.encode(boundary: "b", [expected])) == nil)
     }
 
     @Test func `The caller's filename and type come before the path's`() throws {
@@ -56,12 +56,12 @@ import Testing
         let expected = OnePart.framed(Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
         let body = try OnePart.body(FileSource(path: path, range: range))
         #expect(body.contentLength == Int64(expected.count))
-        #expect(try body.bytes(bufferSize: 1000) == expected)
+        #expect(try difference(body.bytes(bufferSize: 1000), expected) == nil)
 
         let descriptor = try Files.descriptor(of: path)
         defer { close(descriptor) }
         let borrowed = FileSource(descriptor: descriptor, ownership: .borrowed, range: range)
-        #expect(try OnePart.body(borrowed).bytes() == expected)
+        #expect(try difference(OnePart.body(borrowed).bytes(), expected) == nil)
     }
 
     @Test(arguments: [-1..<1, 0..<10_001, 10_001..<10_001, Int64.min..<Int64.max, 10_000..<10_001] as [Range<Int64>])
@@ -80,10 +80,10 @@ import Testing
         do {
             let body = try OnePart.body(FileSource(descriptor: descriptor, ownership: .borrowed))
             #expect(body.contentLength == Int64(expected.count))
-            for _ in 0..<2 { #expect(try body.bytes(bufferSize: 777) == expected) }
+            for _ in 0..<2 { #expect(try difference(body.bytes(bufferSize: 777), expected) == nil) }
             // What counts is the offset when the body was made.
             lseek(descriptor, 3, SEEK_SET)
-            #expect(try body.bytes() == expected)
+            #expect(try difference(body.bytes(), expected) == nil)
         }
         #expect(lseek(descriptor, 0, SEEK_CUR) == 3)
     }
@@ -98,7 +98,7 @@ import Testing
         var reader = try body?.makeReader()
         body = nil
         #expect(isOpen())
-        #expect(try reader?.rest(bufferSize: 100) == OnePart.framed(content))
+        #expect(try difference(reader?.rest(bufferSize: 100) ?? [], OnePart.framed(content)) == nil)
         reader = nil
         #expect(!isOpen())
     }
@@ -117,7 +117,7 @@ import Testing
         let descriptor = try Files.descriptor(of: path)
         let body = try OnePart.body(FileSource(descriptor: descriptor, ownership: .owned))
         try Files.remove(path)
-        #expect(try body.bytes() == OnePart.framed(content))
+        #expect(try difference(body.bytes(), OnePart.framed(content)) == nil)
     }
 
     @Test func `A file is opened by the reader that comes to it, and closed when that leaves it`() throws {
@@ -182,7 +182,7 @@ import Testing
             var limit = rlimit(rlim_cur: rlim_t(spare) + 1, rlim_max: rlim_t(spare) + 1)
             #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             let parts = (0..<10_000).map { ReferencePart(headers: [], content: .bytes([UInt8($0 % 100)])) }
-            #expect(try form.body().bytes() == ReferenceEncoder.encode(boundary: "b", parts))
+            #expect(try difference(form.body().bytes(), ReferenceEncoder.encode(boundary: "b", parts)) == nil)
         }
     }
 }

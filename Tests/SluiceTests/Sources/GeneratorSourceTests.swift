@@ -149,6 +149,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [[10], [3, 4, 3], [0, 1, 0, 0, 9, 0], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]], [1, 4, 1000])
+    func `Chunks of any size are kept where they do not fit`(sizes: [Int], bufferSize: Int) throws {
+        let content = content
+        let source = GeneratorSource.chunks(knownLength: 10) {
+            var rest = content[...]
+            var sizes = sizes[...]
+            return {
+                guard let size = sizes.popFirst() else { return nil }
+                defer { rest = rest.dropFirst(size) }
+                return Array(rest.prefix(size))
+            }
+        }
+        let body = try body(source)
+        #expect(body.replay == .restartable)
+        for offset in 0...expected(content).count {
+            let bytes = try body.bytes(from: Int64(offset), bufferSize: bufferSize)
+            #expect(bytes == Array(expected(content)[offset...]))
+        }
+    }
+
+    @Test func `Chunks that are fewer than declared, or fail, are errors`() throws {
+        let content = content
+        let short = GeneratorSource.chunks(knownLength: 11) {
+            var isFirst = true
+            return {
+                defer { isFirst = false }
+                return isFirst ? content : nil
+            }
+        }
+        #expect(throwing(.lengthMismatch) { try body(short).bytes() })
+        let failing = GeneratorSource.chunks { { throw Broken(number: 3) } }
+        #expect(failure(of: { try body(failing).bytes() })?.underlyingError as? Broken == Broken(number: 3))
+    }
+
     @Test(arguments: [-1, Int64.min])
     func `A negative length is refused when the body is made`(declared: Int64) throws {
         let error = try #require(throws: MultipartError.self) { try body(.once(knownLength: declared) { _ in }) }

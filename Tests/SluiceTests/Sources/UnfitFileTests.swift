@@ -77,7 +77,7 @@ import Testing
         var form = MultipartForm(boundary: try Boundary("b"))
         try form.addFile(name: "n", path: "\(directory.path)/link.txt")
         let expected = ReferencePart.formData(name: "n", filename: "link.txt", type: "text/plain", content: [65, 66])
-        #expect(try form.body().bytes() == ReferenceEncoder.encode(boundary: "b", [expected]))
+        #expect(try difference(form.body().bytes(), ReferenceEncoder.encode(boundary: "b", [expected])) == nil)
     }
 
     @Test(arguments: [0, 10])
