@@ -40,6 +40,7 @@ int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t ne
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 ssize_t sluice_copy_file_range(int in, int64_t *in_offset, int out, size_t count) {
@@ -80,18 +81,34 @@ int sluice_is_synthetic_file(int descriptor) {
     }
 }
 
+static void fill(struct sluice_status *result, const struct stat *status) {
+    *result = (struct sluice_status){
+        .mode = status->st_mode,
+        .size = status->st_size,
+        .blocks = status->st_blocks,
+        .device = (uint64_t)major(status->st_dev) << 32 | minor(status->st_dev),
+        .inode = status->st_ino,
+        .modified = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
+    };
+}
+
 // Without a time of birth, for kernels and sandboxes that know no statx.
 static int plain_status(int descriptor, const char *path, struct sluice_status *result) {
     struct stat status;
     if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return -1;
-    *result = (struct sluice_status){
-        .mode = status.st_mode,
-        .size = status.st_size,
-        .blocks = status.st_blocks,
-        .device = (uint64_t)major(status.st_dev) << 32 | minor(status.st_dev),
-        .inode = status.st_ino,
-        .modified = (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec,
-    };
+    fill(result, &status);
+    return 0;
+}
+
+int sluice_short_status(int descriptor, struct sluice_status *result) {
+    struct stat status;
+#if defined(SYS_fstat) && (defined(__x86_64__) || defined(__aarch64__))
+    // glibc's fstat goes by way of a path since 2.33, which takes the kernel a fifth longer; the structure is the same.
+    if (syscall(SYS_fstat, descriptor, &status) != 0) return -1;
+#else
+    if (fstat(descriptor, &status) != 0) return -1;
+#endif
+    fill(result, &status);
     return 0;
 }
 
@@ -132,6 +149,12 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
         .born = (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec,
     };
     return 0;
+}
+
+int sluice_short_status(int descriptor, struct sluice_status *result) {
+    int status = sluice_status(descriptor, NULL, result);
+    result->born = 0;
+    return status;
 }
 
 #endif

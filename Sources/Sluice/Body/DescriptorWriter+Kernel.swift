@@ -9,28 +9,38 @@ extension DescriptorWriter {
     /// The most that one call is asked to move inside the kernel, so that progress and interrupts get their turn.
     private static let longestCopy = 4 << 20
 
-    /// The least of a file for which a socket gets the pipe: below, its own calls cost more than they save.
+    /// The least of a file for which there is a pipe between: below, its own calls cost more than they save.
     private static let leastForPipe = 1 << 20
 
-    /// The kernel's ways to a kind of target, the best first.
-    private static func methods(for target: FileStatus.Kind) -> [WriteReport.Method] {
-        switch target {
-        case .regular: [.copyFileRange, .sendFile]
-        case .socket: [.splice, .sendFile]
-        case .stream: [.splice, .sendFile]
-        default: []
+    /// The kernel's ways from a file's offset to the target, the best first.
+    ///
+    /// Blocks can be shared only where they lie alike in both files. Elsewhere `copy_file_range` copies by way of a
+    /// pipe of 64 KiB, and a larger one of our own measured 1.6 times as fast.
+    private func methods(from offset: Int64) -> [WriteReport.Method] {
+        switch targetKind {
+        case .regular:
+            let end = (try? SystemCalls.offset(of: target)) ?? 0
+            return (end - offset) % 4096 == 0
+                ? [.copyFileRange, .splice, .sendFile] : [.splice, .copyFileRange, .sendFile]
+        case .socket, .stream:
+            return [.splice, .sendFile]
+        default:
+            return []
         }
     }
+
+    /// Whether a file's pages go through a pipe of ours: to anything but a pipe.
+    private var usesPipe: Bool { targetKind != .stream }
 
     // MARK: Files
 
     /// Writes the rest of a file, inside the kernel as far as that goes.
     mutating func writeFile(_ file: FileSnapshot) throws(MultipartError) {
         let descriptor = try file.openDescriptor()
-        for method in Self.methods(for: targetKind) {
+        for method in methods(from: file.bounds.lowerBound + offsetInSegment) {
             let refusal = Refusal(method: method, device: file.status.identity.device)
             if refusals.contains(refusal) { continue }
-            if method == .splice, targetKind == .socket, remainingInSegment < Self.leastForPipe { continue }
+            if method == .splice, usesPipe, remainingInSegment < Self.leastForPipe { continue }
             if try !copy(descriptor.rawValue, from: file.bounds.lowerBound, method) { refusals.insert(refusal) }
         }
         // What the kernel did not move, for whatever reason: reading and writing tells whose fault it is.
@@ -54,7 +64,7 @@ extension DescriptorWriter {
             let isLast = Int64(count) == remainingInSegment
             do throws(Errno) {
                 let moved: Int
-                if method == .splice, targetKind == .socket {
+                if method == .splice, usesPipe {
                     moved = try moveThroughPipe(source, at: offset, count, expectsMore: !isLast)
                 } else {
                     moved = try untilRoom { () throws(Errno) in

@@ -6,7 +6,7 @@ public struct WriteReport: Sendable, Hashable {
         case copyFileRange
         /// From the page cache to a socket, pipe or file inside the kernel.
         case sendFile
-        /// From a file to a socket or pipe, or from a pipe to anything, by moving pages.
+        /// From a file to anything, or from a pipe to anything, by moving pages.
         case splice
         /// From memory, many pieces in one call: headers, delimiters and parts that are in memory.
         case gather

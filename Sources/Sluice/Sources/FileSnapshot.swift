@@ -35,7 +35,8 @@ struct FileSnapshot: ByteSource {
     func verify(_ descriptor: SharedDescriptor) throws(MultipartError) {
         let now: FileStatus
         do {
-            now = try SystemCalls.status(of: descriptor.rawValue)
+            // The short call says all that is to be known of a file that is as it was.
+            now = try SystemCalls.status(of: descriptor.rawValue, like: status)
         } catch {
             throw MultipartError(.readFailed, "cannot be examined", path: path, error)
         }

