@@ -46,8 +46,8 @@ public struct CurlRequest: Sendable {
     public var responseBodyLimit = 1024 * 1024
     /// The bytes that are handed to the network at a time, cut to libcurl's 16 KiB...2 MiB.
     ///
-    /// 256 KiB is where more gains little; it is all the memory that an upload of any size takes.
-    public var uploadBufferSize = 256 * 1024
+    /// More than 512 KiB gains little; it is all the memory that an upload of any size takes.
+    public var uploadBufferSize = 512 * 1024
     /// Called with what goes on, on the client's event loop, so it should return soon.
     ///
     /// Header fields are shown without the values of `Authorization`, `Proxy-Authorization`, `Cookie` and `Set-Cookie`;
