@@ -6,15 +6,21 @@ import SluiceFoundation
 
 func describe(
     _ paths: [String],
-    _ incomingChunks: AsyncStream<[UInt8]>,
-    _ makeRows: @escaping @Sendable () -> GeneratorSource.Generator
+    _ incomingChunks: AsyncStream<[UInt8]>
 ) throws {
+    let rows = GeneratorSource.chunks {
+        var number = 0
+        return {
+            number += 1
+            return number <= 1_000_000 ? Array("row \(number)\n".utf8) : nil
+        }
+    }
     let form = try MultipartForm {
         Part.field("title", "Holiday")
         for path in paths { Part.file("photo", path: path) }
         Part.file("log", FileSource(path: "/var/log/big.log", range: 0..<1_000_000), filename: "start.log")
         Part.file("dump", FileSource.standardInput, filename: "dump.sql")
-        Part.file("rows", GeneratorSource.restartable { makeRows() }, filename: "rows.csv")
+        Part.file("rows", rows, filename: "rows.csv")
         Part.file("relay", AsyncSource(incomingChunks), filename: "relay.bin")
     }
     let body = try form.body()

@@ -94,8 +94,8 @@ enum Option: String, CaseIterable, Sendable {
             ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
         case .output:
             ["write to FILE, which is replaced only when all is", "there; - is standard output"]
-        case .printContentType: ["print the body's Content-Type, and the body only to -o FILE"]
-        case .printLength: ["print the body's length in bytes, or \"unknown\", and the", "body only to -o FILE"]
+        case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]
+        case .printLength: ["print the body's length in bytes, or \"unknown\",", "likewise"]
         case .request: ["use METHOD; POST unless given"]
         case .header:
             ["send a header, like 'Name: value'; 'Name;' sends an", "empty one, 'Expect:' sends none of that name"]
