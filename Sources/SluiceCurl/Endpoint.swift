@@ -65,6 +65,12 @@ struct Endpoint {
 
         let user = parsed.part(CURLUPART_USER, flags: CURLU_URLDECODE)
         let password = parsed.part(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        // What is there and cannot be decoded would go out as something else.
+        let isUserLost = user == nil && parsed.part(CURLUPART_USER) != nil
+        let isPasswordLost = password == nil && parsed.part(CURLUPART_PASSWORD) != nil
+        guard !isUserLost, !isPasswordLost else {
+            throw TransferError(.invalidRequest, "the URL's user or password has a control character in it", url: shown)
+        }
         userInfo = user == nil && password == nil ? nil : (user ?? "", password ?? "")
         parsed.remove(CURLUPART_USER)
         parsed.remove(CURLUPART_PASSWORD)

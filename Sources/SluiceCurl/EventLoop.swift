@@ -137,11 +137,15 @@ final class EventLoop: Sendable {
             withExtendedLifetime(loop) { multi.destroy() }
         }
         let commands = state.withLock { state in
-            state.phase = .ended
+            // Where there was no handle to be had, the next transfer may have better luck.
+            state.phase = multi == nil && state.phase == .running ? .notStarted : .ended
             defer { state.commands = [] }
             return state.commands
         }
-        let noMemory = TransferError(.resourcesExhausted, "libcurl could not be initialised; is there memory left?")
+        let noMemory = TransferError(
+            .resourcesExhausted,
+            "libcurl could not be initialised; are there memory and descriptors left?"
+        )
         for case .add(let ticket) in commands {
             ticket.resume(.failure(multi == nil ? noMemory : .clientClosed(ticket)))
         }

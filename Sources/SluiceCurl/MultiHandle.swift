@@ -7,9 +7,14 @@ internal import CCurl
 struct MultiHandle: @unchecked Sendable {
     private let pointer: UnsafeMutableRawPointer
 
-    /// Makes a handle, or nothing where there is no memory.
+    /// Makes a handle, or nothing where there is no memory or no descriptor.
     init?(_ configuration: CurlClient.Configuration) {
         guard CurlLibrary.initStatus == CURLE_OK, let pointer = unsafe curl_multi_init() else { return nil }
+        // libcurl makes a handle also where it got no descriptors to be woken up by, and then hears of nothing.
+        guard unsafe curl_multi_wakeup(pointer) == CURLM_OK else {
+            unsafe curl_multi_cleanup(pointer)
+            return nil
+        }
         unsafe self.pointer = pointer
         if let most = configuration.maximumConnectionsPerHost {
             unsafe sluice_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, max(most, 1))

@@ -59,6 +59,9 @@ struct RequestHop {
     /// The size of libcurl's upload buffer.
     var bufferSize: Int { min(max(request.uploadBufferSize, 16 * 1024), 2 * 1024 * 1024) }
 
+    /// The most times that a challenge may make libcurl send a request again.
+    private static let mostRestarts = 5
+
     // MARK: Options
 
     /// Sets every option of a fresh handle but the callbacks.
@@ -72,6 +75,8 @@ struct RequestHop {
         // Over TLS where the server offers it. A libcurl without HTTP/2 refuses the option, and needs none.
         try? handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         try handle.set(CURLOPT_USERAGENT, userAgent)
+        // Redirects are not followed by libcurl; answers to challenges count as well, each with the whole body.
+        try handle.set(CURLOPT_MAXREDIRS, Self.mostRestarts)
         // A proxy's answer to CONNECT is the proxy's, and not to be taken for the server's behind it.
         try handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         try handle.set(CURLOPT_UPLOAD_BUFFERSIZE, bufferSize)

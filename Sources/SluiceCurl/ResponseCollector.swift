@@ -36,6 +36,12 @@ final class ResponseCollector {
         self.followsRedirects = followsRedirects
     }
 
+    /// Whether all of the body that the head announces is here; false where it announces no length.
+    var isBodyComplete: Bool {
+        guard let length = headers.first(where: { $0.name.lowercased() == "content-length" })?.value else { return false }
+        return Int(length) == body.count
+    }
+
     /// Where the response redirects to, if it is one to follow.
     var redirectLocation: String? {
         guard followsRedirects, isHeadComplete, let status, [301, 302, 303, 307, 308].contains(status) else {

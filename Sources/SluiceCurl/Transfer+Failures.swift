@@ -98,7 +98,7 @@ extension Transfer {
             CURLE_HTTP2_STREAM:
             (
                 .connectionLost,
-                "the connection was lost before the server had answered; look at the server's log, and try again"
+                "the connection was lost before all of the answer was there; look at the server's log, and try again"
             )
         case CURLE_HTTP2, CURLE_HTTP3, CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
             CURLE_HTTP_RETURNED_ERROR:
@@ -107,6 +107,8 @@ extension Transfer {
             (.protocolError, "the server speaks HTTP/1.0 and wants a Content-Length; give every source a known length")
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_UNKNOWN_OPTION, CURLE_NOT_BUILT_IN:
             (.invalidRequest, "libcurl does not take the request")
+        case CURLE_TOO_MANY_REDIRECTS:
+            (.protocolError, "the server refuses the credentials again and again, and each time as if they were new")
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_NO_CONNECTION_AVAILABLE:
             (.resourcesExhausted, "memory, descriptors or threads have run out")
         default:

@@ -126,6 +126,8 @@ final class Transfer {
         guard collector.isHeadComplete, let status = collector.status else { return false }
         if code == CURLE_OK { return true }
         guard status >= 300, feed.failure == nil, !collector.isTooLarge, !collector.isHeadTooLarge else { return false }
+        // Behind a body that was sent whole, an answer that breaks off is no answer.
+        if sentCompletely, !collector.isBodyComplete, collector.redirectLocation == nil { return false }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: return true
         // The body of a redirect was longer than it is worth.

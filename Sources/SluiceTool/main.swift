@@ -15,6 +15,14 @@ where fcntl(descriptor, F_GETFD) < 0 {
     _ = unsafe open("/dev/null", mode)
 }
 
+// Swift's tasks wait without end for a thread where the system has none to give: better to know it now.
+do {
+    try WorkerThread.start("sluice") {}
+} catch {
+    Console.standardError.print("sluice: the system has no thread to give: \(error)")
+    exit(ExitCode.software.rawValue)
+}
+
 Signals.block()
 Task.detached {
     let exitCode = await Tool.run()

@@ -10,6 +10,8 @@ Prints one line when it is ready: {"http": PORT}. `--mode` says what becomes of 
     close-early   closes the connection, without an answer, after `--after` bytes of the body
     reset-early   the same, with a TCP reset
     413-early     answers 413 right after the headers and closes
+  cut-answer    reads the request, answers 404 with three of a hundred bytes, and closes
+  stale-digest  reads each request, and answers it with a challenge for Digest that calls the last one stale
     stall         reads the headers, and never anything more
 
 With `--record DIR` the exact bytes received go to DIR/request-N.bin (N from 1, in the order in which
@@ -34,7 +36,7 @@ from collections.abc import Callable
 
 import harness
 
-MODES = ("record", "no-continue", "discard", "slow-read", "close-early", "reset-early", "413-early", "stall")
+MODES = ("record", "no-continue", "discard", "slow-read", "close-early", "reset-early", "413-early", "stall", "cut-answer", "stale-digest")
 BUFFER_SIZE = 256 * 1024
 HEAD_LIMIT = 256 * 1024
 LINE_LIMIT = 4096
@@ -252,7 +254,19 @@ class Connection:
         report["complete"] = True
         if mode != "discard":
             report["sha256"] = digest.hexdigest()
+        if mode == "cut-answer":
+            return self._cut
+        if mode == "stale-digest":
+            return self._challenge
         return lambda: self._answer(head, report)
+
+    def _cut(self) -> bool:
+        self._peer.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nabc")
+        return False
+
+    def _challenge(self) -> bool:
+        self._send("401 Unauthorized", b"", 'WWW-Authenticate: Digest realm="x", nonce="a", stale=true')
+        return True
 
     def _answer(self, head: Head, report: dict[str, object]) -> bool:
         body = {name: report[name] for name in ("size", "sha256") if name in report}

@@ -22,8 +22,9 @@ enum FileOrigin: Sendable {
         }
     }
 
-    func withDescriptor<Result>(_ body: (Int32) -> Result) throws(Errno) -> Result {
+    func withDescriptor<Result>(_ body: (Int32) throws(Errno) -> Result) throws(Errno) -> Result {
         let descriptor = try open()
-        return withExtendedLifetime(descriptor) { body(descriptor.rawValue) }
+        defer { withExtendedLifetime(descriptor) {} }
+        return try body(descriptor.rawValue)
     }
 }

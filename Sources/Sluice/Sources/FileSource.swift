@@ -87,7 +87,9 @@ public struct FileSource: Sendable {
             if let path, status.kind != .directory, status.kind != .socket { try SystemCalls.checkReadable(path) }
             // Files of /proc and its kin claim a size of 0 or a page, whatever they hold, and own no blocks.
             if status.kind == .regular, !status.hasBlocks {
-                isSynthetic = try origin.withDescriptor { SystemCalls.isSynthetic($0) }
+                isSynthetic = try origin.withDescriptor { (descriptor) throws(Errno) in
+                    try SystemCalls.isSynthetic(descriptor)
+                }
             }
             if case .descriptor(let shared) = origin, status.kind == .regular, !isSynthetic, range == nil {
                 start = try SystemCalls.offset(of: shared.rawValue)

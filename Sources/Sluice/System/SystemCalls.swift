@@ -79,9 +79,9 @@ enum SystemCalls {
     }
 
     /// Whether the file's content is made up as it is read (procfs and its kin), so that its size means nothing.
-    static func isSynthetic(_ descriptor: Int32) -> Bool {
+    static func isSynthetic(_ descriptor: Int32) throws(Errno) -> Bool {
         #if os(Linux)
-        sluice_is_synthetic_file(descriptor) == 1
+        try retrying { sluice_is_synthetic_file(descriptor) } == 1
         #else
         false
         #endif
