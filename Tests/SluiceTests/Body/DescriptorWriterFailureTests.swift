@@ -49,7 +49,7 @@ import Testing
             let body = try Self.body(source, directory)
             let channel = try Self.channel(target)
             // Whoever embeds the engine may have any handler: here the default one, which ends the process.
-            unsafe signal(SIGPIPE, SIG_DFL)
+            signal(SIGPIPE, SIG_DFL)
             var unblocked = sigset_t()
             unsafe sigemptyset(&unblocked)
             unsafe sigaddset(&unblocked, SIGPIPE)
