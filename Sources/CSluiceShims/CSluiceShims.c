@@ -2,8 +2,11 @@
 #include "CSluiceShims.h"
 
 #include <fcntl.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +29,20 @@ int sluice_pipe(int *ends) {
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return 0;
 #endif
+}
+
+int sluice_is_loopback(int descriptor) {
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof peer;
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &size) != 0) return 0;
+    if (peer.ss_family == AF_INET) {
+        return ntohl(((struct sockaddr_in *)&peer)->sin_addr.s_addr) >> 24 == 127;
+    }
+    if (peer.ss_family == AF_INET6) {
+        const struct in6_addr *address = &((struct sockaddr_in6 *)&peer)->sin6_addr;
+        return IN6_IS_ADDR_LOOPBACK(address) || (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+    }
+    return 0;
 }
 
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count) {

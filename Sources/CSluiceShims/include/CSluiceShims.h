@@ -34,6 +34,9 @@ int sluice_is_synthetic_file(int descriptor);
 // Names the calling thread for debuggers and `top -H`; longer names are cut.
 void sluice_set_thread_name(const char *name);
 
+// 1 where the descriptor is a TCP socket that is connected to this very machine, else 0.
+int sluice_is_loopback(int descriptor);
+
 // 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
 

@@ -15,14 +15,18 @@ extension DescriptorWriter {
     /// The kernel's ways from a file's offset to the target, the best first.
     ///
     /// Blocks can be shared only where they lie alike in both files. Elsewhere `copy_file_range` copies by way of a
-    /// pipe of 64 KiB, and a larger one of our own measured 1.6 times as fast.
+    /// pipe of 64 KiB, and a larger one of our own measured 1.6 times as fast. On loopback no device takes the pages:
+    /// the receiver would copy them out of a cold page cache, and a buffer that stays in the processor's measured up to
+    /// a quarter faster.
     private func methods(from offset: Int64) -> [WriteReport.Method] {
         switch targetKind {
         case .regular:
             let end = (try? SystemCalls.offset(of: target)) ?? 0
             return (end - offset) % 4096 == 0
                 ? [.copyFileRange, .splice, .sendFile] : [.splice, .copyFileRange, .sendFile]
-        case .socket, .stream:
+        case .socket:
+            return isLoopback ? [] : [.splice, .sendFile]
+        case .stream:
             return [.splice, .sendFile]
         default:
             return []

@@ -7,6 +7,7 @@ struct DescriptorWriter {
     private let range: Range<Int64>?
     let target: Int32
     let targetKind: FileStatus.Kind
+    let isLoopback: Bool
     let interrupt: ReadInterrupt?
     private let wake: WakeDescriptor?
     private let meter: ProgressMeter?
@@ -34,6 +35,7 @@ struct DescriptorWriter {
         self.target = target
         self.interrupt = interrupt
         self.meter = meter
+        isLoopback = SystemCalls.isLoopback(target)
         wake = try interrupt.map { (interrupt) throws(MultipartError) in try WakeDescriptor(interrupt) }
         let start = body.range?.lowerBound ?? 0
         index = layout.segmentIndex(at: start)
@@ -150,7 +152,7 @@ struct DescriptorWriter {
 
     // MARK: Everything else
 
-    private static let bufferSize = 256 * 1024
+    private static let bufferSize = 512 * 1024
 
     /// Reads the rest of the segment, and writes it.
     mutating func writeThroughBuffer() throws(MultipartError) {

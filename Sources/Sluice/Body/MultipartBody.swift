@@ -104,8 +104,8 @@ public struct MultipartBody: Sendable {
     /// Writes the body to a descriptor, keeping file bytes inside the kernel where it has a way.
     ///
     /// Files go to files by `copy_file_range` where blocks can be shared, else to files, sockets and pipes by `splice`
-    /// (through a pipe of 1 MiB) or `sendfile`; headers and memory are gathered by `writev`; generators and async sequences go through a buffer of
-    /// 256 KiB. Where the kernel refuses a way, the next one is tried.
+    /// (through a pipe of 1 MiB) or `sendfile`, but on loopback, where it is faster, through a buffer; headers and memory are gathered by `writev`; generators and async sequences go through a buffer of
+    /// 512 KiB. Where the kernel refuses a way, the next one is tried.
     ///
     /// The call returns when all is written. It blocks its thread, waiting also where the descriptor is non-blocking;
     /// SIGPIPE is not raised.

@@ -92,6 +92,11 @@ enum SystemCalls {
         Int64(try retrying { lseek(descriptor, 0, SEEK_CUR) })
     }
 
+    /// Whether the descriptor is a TCP socket that is connected to this very machine.
+    static func isLoopback(_ descriptor: Int32) -> Bool {
+        sluice_is_loopback(descriptor) == 1
+    }
+
     /// Tells the kernel that a file will be read from front to back, which doubles its read-ahead.
     static func adviseSequential(_ descriptor: Int32) {
         #if os(Linux)
