@@ -38,7 +38,9 @@ final class ResponseCollector {
 
     /// Whether all of the body that the head announces is here; false where it announces no length.
     var isBodyComplete: Bool {
-        guard let length = headers.first(where: { $0.name.lowercased() == "content-length" })?.value else { return false }
+        guard let length = headers.first(where: { $0.name.lowercased() == "content-length" })?.value else {
+            return false
+        }
         return Int(length) == body.count
     }
 
