@@ -113,6 +113,8 @@ public final class BodyReader {
         let before = bytes.count
         // No more room than there can be bytes for: an array keeps all that it asked for.
         let count = Int(min(Int64(count), (end ?? .max) - absolutePosition))
+        // To ask an array for no room at all writes to the empty one that all threads share.
+        guard count > 0 else { return 0 }
         try bytes.append(addingCapacity: count) { (span) throws(MultipartError) in
             try unsafe span.withUnsafeMutableBufferPointer { (buffer, initialized) throws(MultipartError) in
                 let room = unsafe UnsafeMutableRawBufferPointer(
