@@ -111,7 +111,7 @@ import Testing
 
     /// What a file of so many bytes goes by, on Linux 5.19 and later.
     static let ways: [(target: Target, size: Int, method: WriteReport.Method)] = [
-        (.file, 5_000, .copyFileRange), (.file, 2 << 20, .copyFileRange), (.appendingFile, 5_000, .readWrite),
+        (.file, 5_000, .copyFileRange), (.file, 2 << 20, .splice), (.appendingFile, 5_000, .readWrite),
         (.fileElsewhere, 5_000, .sendFile), (.pipe, 5_000, .splice), (.pipe, 2 << 20, .splice),
         (.socket, 5_000, .sendFile),
         (.socket, 2 << 20, .splice), (.nonBlockingSocket, 2 << 20, .splice), (.nonBlockingPipe, 2 << 20, .splice),
@@ -128,6 +128,15 @@ import Testing
         let (bytes, report) = try await write(body, to: target)
         #expect(difference(bytes, OnePart.framed(content)) == nil)
         #expect(report.bytesByMethod == [method: Int64(size), .gather: Int64(OnePart.framed([]).count)])
+    }
+
+    @Test func `A file whose blocks lie alike in both files is copied by the file system`() async throws {
+        let content = TemporaryDirectory.noise(2 << 20)
+        let body = try OnePart.body(FileSource(path: directory.file("f", content)))
+        let range = try #require(body.contentRanges.first ?? nil)
+        let (bytes, report) = try await write(body.slice(range), to: .file)
+        #expect(difference(bytes, content) == nil)
+        #expect(report.bytesByMethod == [.copyFileRange: Int64(content.count)])
     }
 
     @Test(arguments: [
