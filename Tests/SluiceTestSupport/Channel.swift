@@ -29,6 +29,29 @@ package final class Channel: Sendable {
         return Channel((ends[0], ends[1]))
     }
 
+    /// A TCP connection of this machine with itself.
+    package static func loopback() throws -> Channel {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, kind, 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let writeEnd = socket(AF_INET, kind, 0)
+        let isConnected = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                // The port is the system's choice.
+                unsafe bind(listener, address, size) == 0 && listen(listener, 1) == 0
+                    && getsockname(listener, address, &size) == 0 && connect(writeEnd, address, size) == 0
+            }
+        }
+        let readEnd = accept(listener, nil, nil)
+        guard isConnected, readEnd >= 0 else { throw SystemFailure("loopback connection") }
+        _ = fcntl(readEnd, F_SETFD, FD_CLOEXEC)
+        return Channel((readEnd, writeEnd))
+    }
+
     package func closeBoth() {
         close(readEnd)
         close(writeEnd)

@@ -96,8 +96,12 @@ struct DescriptorWriter {
 
     // MARK: Memory
 
-    /// The most pieces in one gathering write; each is lent by a nested call, so this bounds the stack as well.
+    /// The most pieces in one gathering write.
     private static let mostPieces = 64
+    /// The most of them that are parts in memory.
+    ///
+    /// Each is lent by a nested call, which takes 3 KiB of stack in a debug build, and threads may have 128 KiB.
+    private static let mostLent = 32
     /// The most bytes in one, so that progress and interrupts get their turn within a large part.
     private static let longestGather: Int64 = 4 << 20
 
@@ -105,7 +109,10 @@ struct DescriptorWriter {
     private mutating func writeGathered() throws(MultipartError) {
         var pieces: [UnsafeRawBufferPointer] = unsafe []
         unsafe pieces.reserveCapacity(Self.mostPieces)
-        var count = unsafe try gather(index, offsetInSegment, min(remaining, Self.longestGather), &pieces)
+        let room = min(remaining, Self.longestGather)
+        var count = unsafe try layout.rendered.withUnsafeBytes { rendered in
+            unsafe gather(rendered, index, offsetInSegment, room, &pieces, mayLend: Self.mostLent)
+        }.get()
         // Attribute what was written to the segments it came from.
         repeat {
             let taken = Int(min(Int64(count), remainingInSegment))
@@ -115,39 +122,44 @@ struct DescriptorWriter {
         } while count > 0
     }
 
-    /// Lends the pieces one inside the other, and writes them when there are no more to lend.
+    /// Lends the parts one inside the other, and writes all pieces when there are no more to lend.
     private func gather(
+        _ rendered: UnsafeRawBufferPointer,
         _ index: Int,
         _ offset: Int64,
         _ room: Int64,
-        _ pieces: inout [UnsafeRawBufferPointer]
-    ) throws(MultipartError) -> Int {
-        guard room > 0, unsafe pieces.count < Self.mostPieces, index < layout.segments.count else {
-            return unsafe try write(pieces)
-        }
-        func lend(_ bytes: UnsafeRawBufferPointer) -> Result<Int, MultipartError> {
-            let length = min(Int64(bytes.count) - offset, room)
-            if length > 0 {
-                unsafe pieces.append(UnsafeRawBufferPointer(rebasing: bytes[Int(offset)..<Int(offset + length)]))
+        _ pieces: inout [UnsafeRawBufferPointer],
+        mayLend: Int
+    ) -> Result<Int, MultipartError> {
+        var (index, offset, room) = (index, offset, room)
+        while room > 0, unsafe pieces.count < Self.mostPieces, index < layout.segments.count {
+            let segment = layout.segments[index]
+            let length = min((segment.length ?? 0) - offset, room)
+            let bounds = Int(offset)..<Int(offset + length)
+            switch segment.kind {
+            case .rendered(let start):
+                let piece = unsafe rendered[(start + bounds.lowerBound)..<(start + bounds.upperBound)]
+                unsafe pieces.append(UnsafeRawBufferPointer(rebasing: piece))
+            case .content(.memory(let bytes)) where length > 0 && mayLend > 0:
+                return unsafe bytes.withBytes { lent in
+                    unsafe pieces.append(UnsafeRawBufferPointer(rebasing: lent[bounds]))
+                    return unsafe gather(rendered, index + 1, 0, room - length, &pieces, mayLend: mayLend - 1)
+                }
+            case .content(.memory) where length == 0:
+                break
+            default:
+                return unsafe write(pieces)
             }
-            return Result { () throws(MultipartError) in
-                unsafe try gather(index + 1, 0, room - length, &pieces)
-            }
+            (index, offset, room) = (index + 1, 0, room - length)
         }
-        switch layout.segments[index].kind {
-        case .rendered(let start):
-            let end = start + Int(layout.segments[index].length ?? 0)
-            return try unsafe layout.rendered.withUnsafeBytes { unsafe lend(.init(rebasing: $0[start..<end])) }.get()
-        case .content(.memory(let bytes)):
-            return try unsafe bytes.withBytes { unsafe lend($0) }.get()
-        default:
-            return unsafe try write(pieces)
-        }
+        return unsafe write(pieces)
     }
 
-    private func write(_ pieces: [UnsafeRawBufferPointer]) throws(MultipartError) -> Int {
-        guard unsafe !pieces.isEmpty else { return 0 }
-        return try untilWritten { () throws(Errno) in unsafe try SystemCalls.write(target, gathering: pieces) }
+    private func write(_ pieces: [UnsafeRawBufferPointer]) -> Result<Int, MultipartError> {
+        guard unsafe !pieces.isEmpty else { return .success(0) }
+        return Result { () throws(MultipartError) in
+            try untilWritten { () throws(Errno) in unsafe try SystemCalls.write(target, gathering: pieces) }
+        }
     }
 
     // MARK: Everything else
