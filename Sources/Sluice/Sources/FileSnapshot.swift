@@ -109,6 +109,8 @@ private final class FileCursor: ByteCursor {
     /// where it comes from, by the offsets within a page, takes the kernel a sixth longer.
     static func alignedLength(from offset: Int64, into room: UnsafeMutableRawBufferPointer, remaining: Int64) -> Int {
         guard Int64(room.count) < remaining else { return Int(remaining) }
+        // Nothing is gained by cutting a small read short.
+        guard room.count >= 16 * 4096 else { return room.count }
         let page: Int64 = 4096
         let start = Int64(UInt(bitPattern: room.baseAddress) % UInt(page))
         let end = (offset + Int64(room.count) - start) / page * page + start
