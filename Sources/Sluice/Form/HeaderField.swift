@@ -31,5 +31,12 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
+    private init(known name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    static let gzipEncoding = HeaderField(known: "Content-Encoding", "gzip")
+
     private static let ownNames = ["content-disposition", "content-type"]
 }

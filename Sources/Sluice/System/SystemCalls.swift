@@ -15,7 +15,7 @@ import Darwin
 enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+    static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
         while true {
             let result = call()
             if result >= 0 { return result }
