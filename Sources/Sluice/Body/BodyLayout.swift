@@ -160,7 +160,9 @@ private struct LayoutBuilder {
     mutating func endRun(part: Int?) throws(MultipartError) {
         let length = Int64(rendered.count - runStart)
         guard length > 0 else { return }
-        segments.append(.init(start: offset, length: length, sourceLength: length, part: part, kind: .rendered(runStart)))
+        segments.append(
+            .init(start: offset, length: length, sourceLength: length, part: part, kind: .rendered(runStart))
+        )
         try advance(by: length)
         runStart = rendered.count
     }

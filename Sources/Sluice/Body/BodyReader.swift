@@ -225,7 +225,9 @@ public final class BodyReader {
             nextSegment()
         } else if case .content(let content) = segment.kind, content.replay != .seekable || segment.length == nil {
             // Nor can a source of unknown length be sought in: the offset may lie behind its end.
-            let start = segment.length == nil && content.replay == .seekable ? 0 : content.openableOffset(before: offsetInSegment)
+            let start =
+                segment.length == nil && content.replay == .seekable
+                ? 0 : content.openableOffset(before: offsetInSegment)
             toDiscard = offsetInSegment - start
             absolutePosition -= toDiscard
             offsetInSegment = start

@@ -30,7 +30,8 @@ enum DeflateFormat {
     ///   - isLast: Whether the stream ends with them.
     ///   - target: Room for at least ``storedSize(_:)`` bytes.
     /// - Returns: The number of bytes written.
-    static func store(_ bytes: UnsafeRawBufferPointer, isLast: Bool, into target: UnsafeMutableRawBufferPointer) -> Int {
+    static func store(_ bytes: UnsafeRawBufferPointer, isLast: Bool, into target: UnsafeMutableRawBufferPointer) -> Int
+    {
         var written = 0
         var rest = unsafe bytes[...]
         while unsafe !rest.isEmpty {

@@ -87,7 +87,13 @@ enum Checksum {
     static let ofNothing: UInt32 = 0
 
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        UInt32(truncatingIfNeeded: unsafe crc32(0, bytes.baseAddress?.assumingMemoryBound(to: Bytef.self), uInt(bytes.count)))
+        UInt32(
+            truncatingIfNeeded: unsafe crc32(
+                0,
+                bytes.baseAddress?.assumingMemoryBound(to: Bytef.self),
+                uInt(bytes.count)
+            )
+        )
     }
 
     /// The checksum of two runs of bytes, of which the second has `count`.

@@ -46,7 +46,11 @@ final class BlockBuffer: @unchecked Sendable {
     deinit { unsafe memory?.deallocate() }
 
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        unsafe body(UnsafeRawBufferPointer(rebasing: memory?[..<count] ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)[...]))
+        unsafe body(
+            UnsafeRawBufferPointer(
+                rebasing: memory?[..<count] ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)[...]
+            )
+        )
     }
 
     /// Begins with the last bytes of what a buffer holds, which may be this one.

@@ -71,7 +71,8 @@ private final class SharedWork: @unchecked Sendable {
     private let outer: ReadInterrupt?
     private let handler: Int
 
-    init(_ workers: Int, _ settings: GzipSettings, outer: ReadInterrupt?, _ makeReader: (ReadInterrupt) -> BlockReader) {
+    init(_ workers: Int, _ settings: GzipSettings, outer: ReadInterrupt?, _ makeReader: (ReadInterrupt) -> BlockReader)
+    {
         self.workers = workers
         self.settings = settings
         self.outer = outer

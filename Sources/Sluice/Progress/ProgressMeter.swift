@@ -79,7 +79,10 @@ package final class ProgressMeter: Sendable {
             }
             state.rate.add(mark.position, at: now, restarted: restarted)
             if countsSource {
-                let source = min(max(mark.position + mark.sourceSurplus, restarted ? 0 : state.source), sourceTotal ?? .max)
+                let source = min(
+                    max(mark.position + mark.sourceSurplus, restarted ? 0 : state.source),
+                    sourceTotal ?? .max
+                )
                 state.source = source
                 state.sourceRate.add(source, at: now, restarted: restarted)
             }

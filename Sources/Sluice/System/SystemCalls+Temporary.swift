@@ -11,7 +11,9 @@ import Darwin
 extension SystemCalls {
     /// Where temporary files go: `TMPDIR`, else `/tmp`.
     static var temporaryDirectory: String {
-        guard let path = unsafe getenv("TMPDIR").map({ unsafe String(cString: $0) }), !path.isEmpty else { return "/tmp" }
+        guard let path = unsafe getenv("TMPDIR").map({ unsafe String(cString: $0) }), !path.isEmpty else {
+            return "/tmp"
+        }
         return path
     }
 

@@ -8,7 +8,9 @@ enum GzipSamples {
     /// Lines of a log, which compress to a fifth or so.
     static func text(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
         var generator = SeededGenerator(seed: seed)
-        let words = ["GET", "POST", "/index.html", "/api/items", "timeout", "connection reset", "user", "session", "ok"]
+        let words = [
+            "GET", "POST", "/index.html", "/api/items", "timeout", "connection reset", "user", "session", "ok",
+        ]
         var text: [UInt8] = []
         while text.count < count {
             let line = (0..<6).map { _ in words.randomElement(using: &generator) ?? "" }.joined(separator: " ")
