@@ -25,7 +25,7 @@ package enum Gunzip {
             let contents = members.indices.map { number in
                 try? TemporaryDirectory.contents(ofFile: "\(directory.path)/\(number).gz.out")
             }
-            guard output == "done" || contents.contains(nil) else { throw ChildProcess.Failure("\(tool): \(output)") }
+            guard output == "done" || contents.contains(nil) else { throw ChildProcess.Failure("\(tool): \(output ?? "")") }
             return contents
         }
     }
