@@ -19,6 +19,8 @@ need libcurl4-openssl-dev pkg-config --exists libcurl
 need python3 python3 --version
 need python3-venv python3 -c 'import venv, ensurepip'
 need curl curl --version
+# What the benchmark compares compression with.
+need pigz pigz --version
 # On Debian nginx is not on the PATH of everyone.
 need nginx-light env PATH="$PATH:/usr/sbin:/usr/local/sbin" nginx -v
 if [[ $(uname -s) == Linux ]]; then

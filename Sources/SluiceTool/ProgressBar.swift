@@ -72,7 +72,9 @@ enum ProgressBar {
             room -= DisplayWidth.columns(of: text) - leastName
             texts[.part] = text
         }
-        if layout.contains(.bar) { texts[.bar] = bar(progress, figures, min(cells.lowerBound + room, cells.upperBound)) }
+        if layout.contains(.bar) {
+            texts[.bar] = bar(progress, figures, min(cells.lowerBound + room, cells.upperBound))
+        }
         return layout.compactMap { texts[$0] }.joined(separator: gap)
     }
 
