@@ -23,6 +23,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package static let wouldBlock = Errno(EAGAIN)
     package static let brokenPipe = Errno(EPIPE)
     package static let connectionReset = Errno(ECONNRESET)
+    package static let inputOutput = Errno(EIO)
     package static let noSpace = Errno(ENOSPC)
     package static let quotaExceeded = Errno(EDQUOT)
     package static let fileTooLarge = Errno(EFBIG)
