@@ -35,6 +35,19 @@ int sluice_pipe(int *ends) {
 #endif
 }
 
+int sluice_rename_new(const char *from, const char *to) {
+#if defined(__APPLE__)
+    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
+    if (errno != ENOTSUP) return -1;
+#elif defined(RENAME_NOREPLACE)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+#endif
+    // What file systems without that have: a second name, which is never put in another one's place.
+    if (link(from, to) != 0) return -1;
+    return unlink(from);
+}
+
 int sluice_is_loopback(int descriptor) {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
