@@ -19,7 +19,12 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        .target(name: "Sluice", dependencies: ["CSluiceShims"]),
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
         .executableTarget(
@@ -28,7 +33,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench", "CZlib"],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
