@@ -19,9 +19,14 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
+        ),
         .target(name: "Sluice", dependencies: ["CSluiceShims"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
         .executableTarget(
             name: "SluiceTool",
             dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
