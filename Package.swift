@@ -24,9 +24,14 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
+        ),
         .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
         .executableTarget(
             name: "SluiceTool",
             dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]

@@ -16,6 +16,7 @@ need() {
 need pkg-config pkg-config --version
 need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need libssl-dev pkg-config --exists libcrypto
 need python3 python3 --version
 need python3-venv python3 -c 'import venv, ensurepip'
 need curl curl --version
