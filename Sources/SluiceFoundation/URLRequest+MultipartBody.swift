@@ -42,12 +42,17 @@ extension URLRequest {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> BodyInputStream.Handle {
         let stream = body.makeInputStream(progress: progress)
+        setMultipartBody(body, stream: stream)
+        return stream.handle
+    }
+
+    /// Sets the body's stream, and the headers that go with it.
+    mutating func setMultipartBody(_ body: MultipartBody, stream: BodyInputStream) {
         if httpMethod == nil || httpMethod == "GET" { httpMethod = "POST" }
         httpBodyStream = stream
         setValue(body.contentType, forHTTPHeaderField: "Content-Type")
         setValue(body.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
         setValue(body.contentLength == nil ? nil : Self.plainTransferEncoding, forHTTPHeaderField: "Transfer-Encoding")
-        return stream.handle
     }
 
     #if canImport(FoundationNetworking)
