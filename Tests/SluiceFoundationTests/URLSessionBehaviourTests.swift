@@ -140,6 +140,24 @@ import FoundationNetworking
         #expect(try await server.recording(2).facts.size == 0)
     }
 
+    @Test("A followed redirect takes credentials along to another origin")
+    func redirectLeaksCredentials() async throws {
+        let server = try await SessionServer(in: scratch)
+        let other = try await SessionServer(in: scratch)
+        var request = try server.request("/status/302?Location=\(other.process.url("/ok"))")
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        #expect(await send(request).status == 200)
+        #expect(try await other.recording().values(of: "Authorization") == ["Bearer secret"])
+    }
+
+    @Test("No two protection spaces are equal, so that no stored credential is found")
+    func protectionSpaces() throws {
+        let spaces = (0..<2).map { _ in
+            URLProtectionSpace(host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: nil)
+        }
+        #expect(spaces[0] != spaces[1])
+    }
+
     @Test("The delegate queue is given an operation for every 16 KiB, where they are received, and may run them there")
     func delegateQueue() async throws {
         let server = try await SessionServer(in: scratch)
