@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
 #include "CSluiceShims.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -29,6 +31,19 @@ int sluice_pipe(int *ends) {
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return 0;
 #endif
+}
+
+int sluice_rename_new(const char *from, const char *to) {
+#if defined(__APPLE__)
+    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
+    if (errno != ENOTSUP) return -1;
+#elif defined(RENAME_NOREPLACE)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+#endif
+    // What file systems without that have: a second name, which is never put in another one's place.
+    if (link(from, to) != 0) return -1;
+    return unlink(from);
 }
 
 int sluice_is_loopback(int descriptor) {

@@ -31,6 +31,9 @@ int sluice_is_synthetic_file(int descriptor);
 
 #endif
 
+// rename(2) that fails with EEXIST where there is something of the new name: 0, or -1 with errno.
+int sluice_rename_new(const char *from, const char *to);
+
 // Names the calling thread for debuggers and `top -H`; longer names are cut.
 void sluice_set_thread_name(const char *name);
 

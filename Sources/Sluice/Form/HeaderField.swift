@@ -31,5 +31,11 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
+    /// A field that came from outside, and was checked there.
+    init(parsed name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
     private static let ownNames = ["content-disposition", "content-type"]
 }

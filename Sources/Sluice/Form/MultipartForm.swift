@@ -42,6 +42,8 @@ public struct MultipartForm: Sendable {
         public static let related = Subtype(known: "related")
         /// The same content in several forms (RFC 2046 section 5.1.4).
         public static let alternative = Subtype(known: "alternative")
+        /// Ranges of one resource (RFC 9110 section 14.6).
+        public static let byteranges = Subtype(known: "byteranges")
     }
 
     /// What the parts are to each other.
