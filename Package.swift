@@ -19,12 +19,22 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
+        ),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+        ),
         .target(name: "Sluice", dependencies: ["CSluiceShims"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
         .executableTarget(
             name: "SluiceTool",
-            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool", "CCrypto", "CMicroHTTPD"]
         ),
         .executableTarget(
             name: "SluiceBench",

@@ -22,6 +22,8 @@ has_chromium() {
 need pkg-config pkg-config --version
 need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need libssl-dev pkg-config --exists libcrypto
+need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need python3 python3 --version
 need python3-venv python3 -c 'import venv, ensurepip'
 need curl curl --version
