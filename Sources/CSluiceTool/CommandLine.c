@@ -63,3 +63,12 @@ int sluice_rename_exchanging(int old_directory, const char *old_name, int new_di
     return renameat2(old_directory, old_name, new_directory, new_name, RENAME_EXCHANGE);
 #endif
 }
+
+int sluice_reserve_blocks(int descriptor, long long offset, long long count) {
+#ifdef __linux__
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+#else
+    (void)descriptor, (void)offset, (void)count;
+    return -1;
+#endif
+}

@@ -11,7 +11,7 @@ enum CreationMask {
     /// The permissions of a new file.
     static var fileMode: mode_t { 0o666 & ~mask }
 
-    // It can only be read by setting it, and then for the whole process: once, before there are threads that create.
+    // It can only be read by setting it, for the whole process: once, to what the tool's own files have at most.
     private static let mask: mode_t = {
         let mask = umask(0o077)
         umask(mask)

@@ -26,4 +26,7 @@ int sluice_rename_exclusively(int old_directory, const char *old_name, int new_d
 // Exchanges two files' names. EINVAL or ENOSYS where the file system cannot.
 int sluice_rename_exchanging(int old_directory, const char *old_name, int new_directory, const char *new_name);
 
+// Sets blocks aside for what will be written behind a file's end; not 0 where the file system cannot.
+int sluice_reserve_blocks(int descriptor, long long offset, long long count);
+
 #endif

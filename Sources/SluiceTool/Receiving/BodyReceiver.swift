@@ -69,6 +69,20 @@ struct BodyReceiver: ~Copyable {
     /// Whether the body is complete; what follows is its epilogue.
     private(set) var isComplete = false
 
+    /// How many of the bytes at hand to take in, so that files are written in whole blocks.
+    ///
+    /// File systems are much quicker with large writes at round offsets. Bytes that are left are to be offered again, with
+    /// those that follow; nothing is wrong with taking more.
+    ///
+    /// - Parameter count: The bytes at hand.
+    /// - Returns: How many to take; 0 where it is better to wait for more.
+    func wholeBlocks(of count: Int) -> Int {
+        guard let part = open?.part, part.fileIndex != nil else { return count }
+        return max(count - Int((part.size + Int64(count)) % Self.blockSize), 0)
+    }
+
+    private static let blockSize: Int64 = 128 * 1024
+
     /// Takes in the next bytes.
     ///
     /// - Parameter chunk: The bytes, lent for the call.

@@ -14,6 +14,9 @@ final class Exchange {
     private let settings: UploadServer.Settings
     private var receiver: BodyReceiver?
     private var outcome: UploadServer.Outcome?
+    /// The bytes of the body; nil where the client does not say.
+    private var length: Int64?
+    private var taken: Int64 = 0
     /// The bytes that came after the upload was refused, or after its last delimiter.
     private var discarded = 0
 
@@ -49,7 +52,8 @@ final class Exchange {
     }
 
     private func beginUpload(_ connection: OpaquePointer) -> Bool {
-        let length = unsafe header("Content-Length", connection).flatMap { Int64($0) }
+        let isChunked = unsafe header("Transfer-Encoding", connection) != nil
+        length = unsafe isChunked ? nil : header("Content-Length", connection).flatMap { Int64($0) }
         do throws(Refusal) {
             let refusal = unsafe settings.visitors.refusal(
                 host: header("Host", connection),
@@ -57,15 +61,15 @@ final class Exchange {
                 site: header("Sec-Fetch-Site", connection)
             )
             if let refusal { throw Refusal(status: 403, reason: refusal) }
-            receiver = try unsafe makeReceiver(header("Content-Type", connection), length)
+            receiver = try unsafe makeReceiver(header("Content-Type", connection))
             return true
         } catch {
-            let hasBody = unsafe length.map { $0 > 0 } ?? (header("Transfer-Encoding", connection) != nil)
-            return unsafe refuse(error, connection, isBodyComing: hasBody && header("Expect", connection) == nil)
+            let isBodyComing = unsafe (isChunked || length ?? 0 > 0) && header("Expect", connection) == nil
+            return unsafe refuse(error, connection, isBodyComing: isBodyComing)
         }
     }
 
-    private func makeReceiver(_ contentType: String?, _ length: Int64?) throws(Refusal) -> BodyReceiver {
+    private func makeReceiver(_ contentType: String?) throws(Refusal) -> BodyReceiver {
         do throws(MultipartError) {
             let rules = settings.rules
             guard let contentType else { throw MultipartError(.notMultipart, "the request has no Content-Type") }
@@ -90,16 +94,20 @@ final class Exchange {
     /// - Parameters:
     ///   - bytes: The piece, lent for the call.
     ///   - connection: The connection.
-    /// - Returns: Whether the connection is to stay open.
-    func take(_ bytes: UnsafeRawBufferPointer, _ connection: OpaquePointer) -> Bool {
+    /// - Returns: How many of the bytes were taken, the others being offered again; nil to close the connection.
+    func take(_ bytes: UnsafeRawBufferPointer, _ connection: OpaquePointer) -> Int? {
         if receiver == nil || receiver?.isComplete == true { discarded += bytes.count }
-        guard discarded <= Self.discardLimit else { return false }
+        guard discarded <= Self.discardLimit else { return nil }
+        var count = bytes.count
+        // Where the end is not known, bytes that are left might be the last, and never be offered again.
+        if let length, taken + Int64(count) < length, let blocks = receiver?.wholeBlocks(of: count) { count = blocks }
+        taken += Int64(count)
         do {
-            try unsafe receiver?.take(bytes)
-            return true
+            try unsafe receiver?.take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            return count
         } catch {
             receiver = nil
-            return unsafe refuse(Refusal(error), connection, isBodyComing: true)
+            return unsafe refuse(Refusal(error), connection, isBodyComing: true) ? count : nil
         }
     }
 

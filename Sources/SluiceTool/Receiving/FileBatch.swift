@@ -37,7 +37,19 @@ final class FileBatch {
     private var names: Set<String> = []
     /// How often each name was asked for, so that many files of one name do not try all numbers again and again.
     private var counts: [String: Int] = [:]
-    private var descriptor: Int32?
+    private var file: OpenFile?
+
+    private struct OpenFile {
+        let descriptor: Int32
+        var size: Int64 = 0
+        /// Up to where there are blocks; nil where the file system sets none aside.
+        var reserved: Int64? = 0
+    }
+
+    /// The most bytes for which blocks are set aside at a time.
+    private static let mostReserved: Int64 = 64 << 20
+    /// A file that stays below needs none.
+    private static let leastReserved: Int64 = 1 << 20
 
     init(in inbox: Inbox, _ collision: Collision) {
         self.inbox = inbox
@@ -60,9 +72,9 @@ final class FileBatch {
         if staging == nil { staging = try StagingDirectory(in: inbox) }
         guard let staging else { return }
         do throws(Errno) {
-            let file = try staging.createFile()
-            descriptor = file.descriptor
-            entries.append(Entry(staged: file.name, name: name))
+            let created = try staging.createFile()
+            file = OpenFile(descriptor: created.descriptor)
+            entries.append(Entry(staged: created.name, name: name))
         } catch {
             throw failure(error, name)
         }
@@ -73,24 +85,40 @@ final class FileBatch {
     /// - Parameter bytes: The bytes, lent for the call.
     /// - Throws: ``MultipartError/Code/writeFailed`` where not all of them can be written.
     func write(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) {
-        guard let descriptor, let entry = entries.last else { return }
+        guard let file, let entry = entries.last else { return }
+        reserve(bytes.count)
         do {
-            try unsafe Descriptor.write(bytes, to: descriptor)
+            try unsafe Descriptor.write(bytes, to: file.descriptor)
         } catch {
             throw failure(error, entry.name)
         }
+        self.file?.size += Int64(bytes.count)
+    }
+
+    /// Sets blocks aside for as much as was written already, which is quicker than to look for each as it is written.
+    ///
+    /// What is too much is given back at the file's end. Where there is no room, writing will say so.
+    private func reserve(_ count: Int) {
+        guard let file, let reserved = file.reserved, file.size >= Self.leastReserved else { return }
+        guard file.size + Int64(count) > reserved else { return }
+        let start = max(reserved, file.size)
+        let room = max(min(file.size, Self.mostReserved), Int64(count))
+        let isReserved = sluice_reserve_blocks(file.descriptor, start, room) == 0
+        self.file?.reserved = isReserved ? start + room : nil
     }
 
     /// Ends the file that was begun last.
     ///
     /// - Throws: ``MultipartError/Code/writeFailed`` where it could not be kept.
     func end() throws(MultipartError) {
-        guard let descriptor, let entry = entries.last else { return }
+        guard let file, let entry = entries.last else { return }
+        self.file = nil
+        // Gives back the blocks behind the end, too, though the size does not change.
+        if file.size >= Self.leastReserved { _ = ftruncate(file.descriptor, off_t(file.size)) }
         // Nobody else can get at it before it has its name.
-        _ = fchmod(descriptor, CreationMask.fileMode)
-        self.descriptor = nil
+        _ = fchmod(file.descriptor, CreationMask.fileMode)
         // Some file systems say only now that there was no room.
-        if close(descriptor) != 0, errno != EINTR { throw failure(Errno(errno), entry.name) }
+        if close(file.descriptor) != 0, errno != EINTR { throw failure(Errno(errno), entry.name) }
     }
 
     /// Gives all files their names.
@@ -120,8 +148,8 @@ final class FileBatch {
     }
 
     private func closeFile() {
-        if let descriptor { close(descriptor) }
-        descriptor = nil
+        if let file { close(file.descriptor) }
+        file = nil
     }
 
     // MARK: Names

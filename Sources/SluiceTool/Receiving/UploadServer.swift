@@ -36,7 +36,8 @@ final class UploadServer: @unchecked Sendable {
     private let report: @Sendable (Outcome) -> Void
     private var daemon: OpaquePointer?
 
-    /// The bytes of a connection's buffers; as many are read at once as half of them.
+    /// The bytes of a connection's buffers: some of the blocks that files are written in, and not too much for the
+    /// processor's cache.
     private static let connectionMemory = 512 * 1024
     /// How long nothing may come from a client.
     private static let idleSeconds: UInt32 = 60
@@ -90,9 +91,10 @@ final class UploadServer: @unchecked Sendable {
         if let exchange = unsafe state.pointee {
             let exchange = unsafe Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
             guard unsafe size.pointee > 0 else { return unsafe exchange.finish(connection) ? .YES : .NO }
-            let isWelcome = unsafe exchange.take(UnsafeRawBufferPointer(start: data, count: size.pointee), connection)
-            unsafe size.pointee = 0
-            return isWelcome ? .YES : .NO
+            let bytes = unsafe UnsafeRawBufferPointer(start: data, count: size.pointee)
+            guard let count = unsafe exchange.take(bytes, connection) else { return .NO }
+            unsafe size.pointee -= count
+            return .YES
         }
         let server = unsafe Unmanaged<UploadServer>.fromOpaque(context).takeUnretainedValue()
         let exchange = Exchange(server.settings)
