@@ -1,5 +1,5 @@
 /// Makes a filename that is safe to create in a directory, of one that comes from outside.
-enum SafeFilename {
+package enum SafeFilename {
     /// The most bytes of a name that common file systems take.
     private static let longest = 255
     /// The most bytes of what counts as an extension, with its dot, when a name is cut.
@@ -9,7 +9,7 @@ enum SafeFilename {
 
     /// - Parameter bytes: The name as it came, in whatever encoding.
     /// - Returns: A name that ``PartHeaders/sanitizedFilename`` describes.
-    static func sanitize(_ bytes: some Sequence<UInt8>) -> String {
+    package static func sanitize(_ bytes: some Sequence<UInt8>) -> String {
         var name = String.UnicodeScalarView()
         // A path is the sender's; its last component that is not empty is the name.
         for scalar in lastComponent(String(decoding: Array(bytes), as: UTF8.self)) {
