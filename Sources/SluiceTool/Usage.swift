@@ -12,11 +12,13 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies and uploads them, files of any size in constant memory.
+        Makes multipart bodies and uploads them, and downloads files; of any size in
+        constant memory.
 
         Commands:
-          encode   write a multipart body to a file, a pipe or standard output
-          upload   send a multipart body to a server
+          encode    write a multipart body to a file, a pipe or standard output
+          upload    send a multipart body to a server
+          download  get a file from a server
 
         Options:
         \(list([.help, .version]))
@@ -28,7 +30,21 @@ enum Usage {
     }
 
     /// What `sluice COMMAND --help` prints.
-    static func command(_ synopsis: String, _ purpose: String, _ groups: [Group], exampleLines: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - synopsis: How the command is written.
+    ///   - purpose: What it does.
+    ///   - groups: Its options.
+    ///   - notes: What there is to know besides.
+    ///   - exampleLines: Examples, indented.
+    /// - Returns: The text.
+    static func command(
+        _ synopsis: String,
+        _ purpose: String,
+        _ groups: [Group],
+        notes: String,
+        exampleLines: String
+    ) -> String {
         let options = groups.map { "\($0.heading):\n\(list($0.options))" }.joined(separator: "\n\n")
         return """
             Usage: \(synopsis)
@@ -37,7 +53,7 @@ enum Usage {
 
             \(options)
 
-            \(specification)
+            \(notes)
 
             Examples:
             \(exampleLines)
@@ -46,7 +62,8 @@ enum Usage {
             """
     }
 
-    private static let specification = """
+    /// What the commands that make forms say of `-F`.
+    static let formSpecification = """
         SPEC is what curl's -F takes:
           NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
           NAME=<FILE        a field with the file's content; - is standard input
