@@ -91,6 +91,15 @@ struct RequestHop {
     /// The most times that a challenge may make libcurl send a request again.
     private static let mostRestarts = 5
 
+    /// Whether the connection may turn out to be one of HTTP/2.
+    var maySpeakHTTP2: Bool {
+        switch request.httpVersion {
+        case .automatic: endpoint.isSecure
+        case .http1_1: false
+        case .http2, .http2PriorKnowledge: true
+        }
+    }
+
     /// Whether libcurl asks again by itself when it is refused.
     var answersChallenges: Bool {
         isTrusted && (authentication.map { [.digest, .any].contains($0.scheme) } ?? false)

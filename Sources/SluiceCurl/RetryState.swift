@@ -25,10 +25,9 @@ struct RetryState {
 
     /// The wait after an answer; nil where it is the last word.
     func delay(after response: CurlResponse, now: Instant = .now) -> Duration? {
-        let isIdempotent = policy.repeatsAnyMethod || RetryPolicy.isIdempotent(response.method)
         let isRetried =
             policy.statuses.contains(response.status)
-            || policy.idempotentStatuses.contains(response.status) && isIdempotent
+            || policy.idempotentStatuses.contains(response.status) && mayRepeat(response.method)
         guard isRetried else { return nil }
         var delay = policy.delay(after: attempt)
         let asked = response.header("Retry-After").flatMap {
@@ -52,7 +51,7 @@ struct RetryState {
         isUntouched: Bool,
         now: Instant = .now
     ) -> Duration? {
-        let repeats = isUntouched || policy.repeatsAnyMethod || RetryPolicy.isIdempotent(method)
+        let repeats = isUntouched || mayRepeat(method)
         switch error.code {
         case .couldNotResolve, .couldNotConnect: break
         case .connectionLost, .idleTimeout: guard repeats else { return nil }
@@ -61,6 +60,11 @@ struct RetryState {
         default: return nil
         }
         return allowed(policy.delay(after: attempt), now)
+    }
+
+    /// Whether a request may be sent again on which the server may have acted.
+    func mayRepeat(_ method: String) -> Bool {
+        policy.repeatsAnyMethod || RetryPolicy.isIdempotent(method)
     }
 
     private func allowed(_ delay: Duration, _ now: Instant) -> Duration? {

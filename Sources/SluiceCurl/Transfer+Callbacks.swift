@@ -25,7 +25,7 @@ extension EasyHandle {
         unsafe try set(CURLOPT_HEADERDATA, pointer: context)
         unsafe try check(sluice_set_write_function(pointer, takeBody), CURLOPT_WRITEFUNCTION)
         unsafe try set(CURLOPT_WRITEDATA, pointer: context)
-        guard transfer.debugLog != nil else { return }
+        guard transfer.wantsDebug else { return }
         unsafe try check(sluice_set_debug_function(pointer, takeDebug), CURLOPT_DEBUGFUNCTION)
         unsafe try set(CURLOPT_DEBUGDATA, pointer: context)
         try set(CURLOPT_VERBOSE, true)
@@ -49,8 +49,8 @@ private let readBody: curl_read_callback = { buffer, size, count, context in
 }
 
 private let seekBody: curl_seek_callback = { context, offset, origin in
-    guard let feed = unsafe transfer(context)?.feed, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
-    return feed.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    guard let transfer = unsafe transfer(context), origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+    return transfer.rewind(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }
 
 // Any other number than the one of the bytes given makes libcurl stop.
@@ -71,6 +71,6 @@ private let takeBody: curl_write_callback = { buffer, size, count, context in
 
 private let takeDebug: curl_debug_callback = { _, type, buffer, count, context in
     let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: count)
-    unsafe transfer(context)?.debugLog?.take(type, bytes)
+    unsafe transfer(context)?.takeDebug(type, bytes)
     return 0
 }

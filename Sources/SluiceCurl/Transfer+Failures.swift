@@ -34,6 +34,14 @@ extension Transfer {
             )
         }
         if collector.isHeadTooLarge { return error(.protocolError, "the server sent endless header fields", code) }
+        if isLost {
+            return error(
+                .connectionLost,
+                "the connection was lost while the body was sent, and the server may have acted on what it got; try again "
+                    + "if that does no harm, or let the retry policy do so (repeatsAnyMethod)",
+                code
+            )
+        }
         if feed?.isUsedUp == true {
             return error(
                 .bodyNotReplayable,

@@ -18,7 +18,7 @@ final class Transfer {
     private var limits: TransferLimits
     private var retry: RetryState
     /// Takes credentials out of debug lines; nil where nobody wants lines.
-    let debugLog: DebugLog?
+    private let debugLog: DebugLog?
 
     private let lastWords: LastWords
 
@@ -32,6 +32,10 @@ final class Transfer {
     private var redirectCount = 0
     /// Whether the last request with a body sent all of it.
     private var sentCompletely = false
+    /// Whether the server refused an HTTP/2 stream unseen.
+    private var isRefused = false
+    /// Whether libcurl was not allowed to send the request again by itself.
+    private(set) var isLost = false
 
     /// What becomes of the answer's body, once its head is there.
     private var verdict: SinkVerdict?
@@ -97,6 +101,8 @@ final class Transfer {
     func prepare(share: Int) throws(TransferError) {
         verdict = nil
         wait = nil
+        isRefused = false
+        isLost = false
         do {
             try handle.reset()
             try hop.configure(handle, for: ticket.body, from: sink?.resumePoint, share: share)
@@ -167,6 +173,34 @@ final class Transfer {
         if let sink = sink as? ChunkSink, !sink.canGoOn { return false }
         guard let feed else { return true }
         return feed.failure == nil && !feed.isUsedUp && (feed.position == 0 || ticket.body?.replay != .once)
+    }
+
+    // MARK: Sending again
+
+    /// Goes back in the body, where libcurl wants to send it again by itself.
+    ///
+    /// It does so to answer a challenge, which is what the server asks for. It also does so where a connection that was used
+    /// before turns out to be dead: then the server may have acted on what it got, and it is the policy that decides.
+    ///
+    /// - Returns: Whether the body can be had from there.
+    func rewind(to offset: Int64) -> Bool {
+        guard let feed else { return false }
+        if offset < feed.position, collector.headBytes == 0, !isRefused, !retry.mayRepeat(hop.method) {
+            isLost = true
+            return false
+        }
+        return feed.seek(to: offset)
+    }
+
+    /// Whether what libcurl says is of interest.
+    var wantsDebug: Bool { debugLog != nil || feed != nil && hop.maySpeakHTTP2 }
+
+    /// Takes what libcurl says.
+    func takeDebug(_ type: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
+        // The only way to hear of it: the request went to a connection that was about to close, and nobody acted on it
+        // (RFC 9113 section 8.7).
+        if type == CURLINFO_TEXT, unsafe bytes.starts(with: "REFUSED_STREAM".utf8) { isRefused = true }
+        unsafe debugLog?.take(type, bytes)
     }
 
     // MARK: The file
@@ -293,7 +327,7 @@ final class Transfer {
 
     /// Whether the server has got nothing of what makes it act.
     private var isUntouched: Bool {
-        guard isConnected else { return true }
+        guard isConnected, !isRefused else { return true }
         // Of a request without a body its head is all that there is.
         guard let feed, hop.sendsBody, ticket.body?.contentLength != 0 else { return false }
         return feed.position == 0 && collector.headBytes == 0
