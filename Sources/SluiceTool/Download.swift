@@ -1,6 +1,5 @@
 import Sluice
 import SluiceCurl
-internal import Synchronization
 
 /// One download of `sluice download`.
 struct Download: Sendable {
@@ -81,7 +80,8 @@ struct Download: Sendable {
 
     /// Hands on the bytes as they come, at the pace at which they are taken.
     private func stream(_ write: ([UInt8]) throws(ToolError) -> Void) async throws(ToolError) {
-        let answer = try await answer()
+        let progress = StreamProgress(display)
+        let answer = try await answer(progress)
         let head = answer.head
         guard head.status == 200 else {
             let reason = head.reason.map { " \(printable($0))" } ?? ""
@@ -91,19 +91,14 @@ struct Download: Sendable {
                     + (redirectHint(head) ?? "")
             )
         }
+        progress.accept()
         var chunks = answer.chunks.makeAsyncIterator()
         while let chunk = try await Self.next(&chunks) { try write(chunk) }
     }
 
-    private func answer() async throws(ToolError) -> StreamedResponse {
-        let attempts = Attempts()
+    private func answer(_ progress: StreamProgress) async throws(ToolError) -> StreamedResponse {
         do throws(TransferError) {
-            return try await client.downloadChunks(request) { [display] progress in
-                // Nobody else says so.
-                if attempts.isNew(progress.attempt) { display.say("trying again, attempt \(progress.attempt)") }
-                // Before, and where it never comes to bytes, there is nothing to show: it may not be the file.
-                if progress.completedBytes > 0 || progress.totalBytes != nil { display.show(progress) }
-            }
+            return try await client.downloadChunks(request) { progress.show($0) }
         } catch {
             throw ToolError(error)
         }
@@ -114,18 +109,6 @@ struct Download: Sendable {
             return try await chunks.next(isolation: nil)
         } catch {
             throw ToolError(error)
-        }
-    }
-
-    /// Tells when another attempt begins.
-    private final class Attempts: Sendable {
-        private let last = Mutex(1)
-
-        func isNew(_ attempt: Int) -> Bool {
-            last.withLock { last in
-                defer { last = attempt }
-                return attempt > last
-            }
         }
     }
 }

@@ -40,7 +40,10 @@ extension Option {
         case .insecure: ["do not verify the server's certificate"]
         case .caFile: ["trust the authorities in FILE (PEM) only"]
         case .certificate:
-            ["show this certificate (PEM, or PKCS #12 by the name", ".p12 or .pfx); TEXT is what its key is encrypted with"]
+            [
+                "show this certificate (PEM, or PKCS #12 by the name",
+                ".p12 or .pfx); TEXT is what its key is encrypted with",
+            ]
         case .key: ["the certificate's private key (PEM), if it is not in", "the same file"]
         case .passphrase: ["what the key is encrypted with"]
         case .proxy:

@@ -22,7 +22,9 @@ enum Password {
         let terminal = Descriptor.standardInput
         var settings = termios()
         guard unsafe tcgetattr(terminal, &settings) == 0 else {
-            throw .usage("there is no terminal to ask for a password on; give it as \(option) \(printable(user)):PASSWORD")
+            throw .usage(
+                "there is no terminal to ask for a password on; give it as \(option) \(printable(user)):PASSWORD"
+            )
         }
         let before = settings
         let cleanup = Cleanup.add {

@@ -64,7 +64,10 @@ final class ProgressDisplay: Sendable {
             console.print(ProgressLines.json(notice, transfer: number + 1))
         } else {
             let seconds = Units.decimal(notice.delay / .seconds(1), digits: 1)
-            say("\(ToolError.words(for: notice.reason)); trying again in \(seconds) s, attempt \(notice.attempt)", of: number)
+            say(
+                "\(ToolError.words(for: notice.reason)); trying again in \(seconds) s, attempt \(notice.attempt)",
+                of: number
+            )
         }
     }
 

@@ -26,7 +26,11 @@ enum ProgressLines {
         }
         if progress.resumedBytes > 0 { fields.append("from \(Units.bytes(progress.resumedBytes))") }
         // Of several transfers each says itself that it is tried again.
-        if let note { fields.append(note) } else if progress.attempt > 1 { fields.append("attempt \(progress.attempt)") }
+        if let note {
+            fields.append(note)
+        } else if progress.attempt > 1 {
+            fields.append("attempt \(progress.attempt)")
+        }
         return fields.joined(separator: ", ")
     }
 

@@ -71,6 +71,7 @@ extension ToolError {
             "tls.caFile": "--cacert", "expectContinue": "-H 'Expect: 100-continue'",
             "the request's limit of the response's body": "--max-response", "the limit of redirects": "--max-redirs",
             "allowsInsecureRedirects": "--allow-insecure-redirects",
+            "let the retry policy do so (repeatsAnyMethod)": "give --retry and --retry-any-method",
         ]
         return options.reduce(text) { text, option in replacing(option.key, by: option.value, in: text) }
     }

@@ -22,7 +22,9 @@ struct UploadOptions: Sendable {
         guard let url = arguments.operands.first else { throw .usage("there is no URL to upload to") }
         guard arguments.operands.count == 1 else {
             // Not shown: a URL may hold a password.
-            throw .usage("there is one argument too many behind the URL; a part is given with -F, another URL with --next")
+            throw .usage(
+                "there is one argument too many behind the URL; a part is given with -F, another URL with --next"
+            )
         }
         request = RequestOptions(url: url)
         _ = try request.take(.init(option: .maxResponse, value: Self.responseLimit))
