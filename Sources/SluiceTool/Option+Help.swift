@@ -45,7 +45,7 @@ extension Option {
                 ".p12 or .pfx); TEXT is what its key is encrypted with",
             ]
         case .key: ["the certificate's private key (PEM), if it is not in", "the same file"]
-        case .passphrase: ["what the key is encrypted with"]
+        case .passphrase: ["the passphrase of the key"]
         case .proxy:
             [
                 "go through a proxy: http, https, socks5 or socks5h;",

@@ -41,7 +41,7 @@ struct Transfers: Sendable {
         let failed = await work.value
         await client.close()
         Cleanup.forget(unfinishedLine)
-        display.end(keepsLine: failed.isEmpty || lengths.count > 1)
+        display.end(keepsLine: !work.isCancelled && (failed.isEmpty || lengths.count > 1))
         Signals.endIfReceived()
         Signals.onSignal(nil)
         guard let first = failed.min(by: { $0.key < $1.key })?.value else { return }
