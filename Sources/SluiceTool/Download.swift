@@ -45,6 +45,7 @@ struct Download: Sendable {
             case .progress(let progress): display.show(progress)
             case .retrying(let notice): display.show(notice)
             case .completed(let file):
+                display.end(keepsBar: true)
                 if hasLeftovers, file.resumedBytes == 0 {
                     display.say("what an earlier download left was of no use; all of it was downloaded again")
                 }
@@ -94,6 +95,7 @@ struct Download: Sendable {
         progress.accept()
         var chunks = answer.chunks.makeAsyncIterator()
         while let chunk = try await Self.next(&chunks) { try write(chunk) }
+        display.end(keepsBar: true)
     }
 
     private func answer(_ progress: StreamProgress) async throws(ToolError) -> StreamedResponse {

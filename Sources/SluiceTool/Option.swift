@@ -74,9 +74,6 @@ enum Option: String, CaseIterable, Sendable {
         ("Retries", [.retry, .retryDelay, .retryMaxTime, .retryAnyMethod]),
     ]
 
-    /// The options that hold for all transfers of a command, whichever of them they are given with.
-    static let ofCommands: [Option] = [.parallel, .failEarly, .progress, .verbose, .help]
-
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
         switch self {

@@ -103,10 +103,15 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Ends the bar of the only transfer, before more is said about it.
+    func endOnly(keepsBar: Bool) {
+        if sum == nil { end(keepsBar: keepsBar) }
+    }
+
     /// Ends the display.
     ///
-    /// - Parameter keepsLine: Whether a bar stays.
-    func end(keepsLine: Bool) {
-        if keepsLine { console.keepLineInPlace() } else { console.clearLineInPlace() }
+    /// - Parameter keepsBar: Whether a bar stays that is still there.
+    func end(keepsBar: Bool) {
+        if keepsBar { console.keepLineInPlace() } else { console.clearLineInPlace() }
     }
 }

@@ -23,13 +23,16 @@ struct RequestOptions: Sendable {
 
     /// Begins with a URL.
     ///
-    /// - Parameter url: The URL; without a scheme it is one of HTTP, as it is to curl.
-    init(url: String) {
+    /// - Parameters:
+    ///   - url: The URL; without a scheme it is one of HTTP, as it is to curl.
+    ///   - responseLimit: The longest answer that is kept in memory, unless an option says otherwise.
+    init(url: String, responseLimit: Int = 1 << 20) {
         let hasScheme = url.utf8.drop { $0 != UInt8(ascii: ":") }.starts(with: "://".utf8)
         request = CurlRequest(url: hasScheme ? url : "http://\(url)")
         // As curl does, so that what works with it needs no more here.
         request.connectTimeout = nil
         request.idleTimeout = nil
+        request.responseBodyLimit = responseLimit
         // What curl tries again; the transport does so for methods that make no difference when they are repeated.
         retry.idempotentStatuses = [500, 502, 504]
     }

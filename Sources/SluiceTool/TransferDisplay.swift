@@ -26,6 +26,13 @@ struct TransferDisplay: Sendable {
         display.show(notice, of: number)
     }
 
+    /// Ends its bar, if it has one of its own.
+    ///
+    /// - Parameter keepsBar: Whether the bar stays.
+    func end(keepsBar: Bool) {
+        display.endOnly(keepsBar: keepsBar)
+    }
+
     /// Says something about it in a line of its own.
     ///
     /// - Parameter text: What to say, without control characters.

@@ -34,14 +34,14 @@ struct Transfers: Sendable {
         _ transfer: @escaping @Sendable (Int, CurlClient, TransferDisplay) async throws(ToolError) -> Void
     ) async throws(ToolError) {
         let display = ProgressDisplay(options.progress, lengths: lengths, on: console)
-        let unfinishedLine = Cleanup.add { display.end(keepsLine: false) }
+        let unfinishedLine = Cleanup.add { display.end(keepsBar: false) }
         let client = CurlClient()
         let work = Task { await failures(of: transfer, client, display) }
         if !leavesNothing { Signals.onSignal { work.cancel() } }
         let failed = await work.value
         await client.close()
         Cleanup.forget(unfinishedLine)
-        display.end(keepsLine: !work.isCancelled && (failed.isEmpty || lengths.count > 1))
+        display.end(keepsBar: lengths.count > 1 && !work.isCancelled)
         Signals.endIfReceived()
         Signals.onSignal(nil)
         guard let first = failed.min(by: { $0.key < $1.key })?.value else { return }

@@ -121,6 +121,7 @@ struct UploadCommand: Sendable {
             throw ToolError(error)
         }
         guard let answer else { throw ToolError(.software, "the upload ended without a word") }
+        display.end(keepsBar: answer.sentCompletely)
         try check(answer, upload.options, display)
         return answer
     }

@@ -11,9 +11,6 @@ struct UploadOptions: Sendable {
     private(set) var output: String?
     private(set) var failsOnError = false
 
-    /// The longest answer that is taken unless an option says otherwise.
-    private static let responseLimit = "64M"
-
     /// Reads the arguments.
     ///
     /// - Parameter arguments: The parsed command line, or what of it is about this upload.
@@ -26,8 +23,7 @@ struct UploadOptions: Sendable {
                 "there is one argument too many behind the URL; a part is given with -F, another URL with --next"
             )
         }
-        request = RequestOptions(url: url)
-        _ = try request.take(.init(option: .maxResponse, value: Self.responseLimit))
+        request = RequestOptions(url: url, responseLimit: 64 << 20)
         for given in arguments.options {
             if try form.take(given) { continue }
             if try request.take(given) { continue }
