@@ -44,7 +44,6 @@ struct DecodeCommand: Sendable {
             for what is not there. A body that is refused leaves no file; the message says at which byte it went wrong.
             """,
             groups,
-            notes: nil,
             exampleLines: """
                   sluice decode body --content-type 'multipart/form-data; boundary=xyz' --json
                   curl -s http://localhost/parts | sluice decode --boundary xyz --into parts

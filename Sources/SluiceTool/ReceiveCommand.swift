@@ -61,22 +61,14 @@ struct ReceiveCommand: Sendable {
 
     private mutating func take(_ given: ParsedArguments.Given) throws(ToolError) {
         switch given.option {
-        case .port:
-            guard let port = UInt16(exactly: try given.number()) else {
-                throw .usage("--port is a number up to 65535, not '\(printable(given.value))'")
-            }
-            self.port = port
+        case .port: port = UInt16(try OptionValue.number(given, in: 0...Int(UInt16.max)))
         case .bind: address = given.value
         case .allowHost: hosts.append(given.value)
         case .into: directory = given.value
         case .once: endsAfterOne = true
         case .digests: makesDigests = true
-        case .minFree: minimumFree = Int64(try given.bytes())
-        case .maxConnections:
-            connections = try given.number()
-            guard (1...10_000).contains(connections) else {
-                throw .usage("--max-connections is a number from 1 to 10000, not '\(printable(given.value))'")
-            }
+        case .minFree: minimumFree = Int64(try OptionValue.bytes(given))
+        case .maxConnections: connections = try OptionValue.number(given, in: 1...10_000)
         default: break
         }
     }

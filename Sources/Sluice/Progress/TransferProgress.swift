@@ -41,6 +41,8 @@ public struct TransferProgress: Sendable, Hashable {
     /// It goes up where the transport tries again or starts the body again, and only then may ``completedBytes`` go
     /// down.
     public let attempt: Int
+    /// How many of ``completedBytes`` an earlier transfer left behind, which this one goes on from.
+    public internal(set) var resumedBytes: Int64 = 0
     /// Whether all of the body was handed over.
     public let isFinished: Bool
     /// Whether no report follows: the transfer is over, completed or not.
