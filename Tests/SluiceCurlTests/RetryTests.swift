@@ -224,7 +224,7 @@ import Testing
                 }
             }
             #expect(await ProcessState.settles { waiting.all.count == 100 })
-            let names = ProcessState.threadNames().filter { $0.hasPrefix("sluice") }
+            let names = ProcessState.threadNames().filter { $0.hasPrefix("sluice-") }
             #expect(names == ["sluice-curl"], "\(names)")
             for upload in uploads { upload.cancel() }
             for upload in uploads { _ = await upload.result }
