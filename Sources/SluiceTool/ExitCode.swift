@@ -20,7 +20,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .success: "done"
         case .httpError: "with --fail: the server answered with 400 or above"
         case .usage: "wrong usage"
-        case .badData: "a part is wrong, or its file changed while it was sent"
+        case .badData: "a part or a body is wrong, or a file changed meanwhile"
         case .noInput: "a file is missing, or is a directory"
         case .unavailable: "no connection to the server"
         case .software: "an error in the tool or its libraries"

@@ -7,6 +7,8 @@ enum Option: String, CaseIterable, Sendable {
     case escape
     case formEscape = "form-escape"
     case strictFiles = "strict-files"
+    case gzipWorkers = "gzip-workers"
+    case gzipLength = "gzip-length"
 
     case output
     case printContentType = "print-content-type"
@@ -29,11 +31,34 @@ enum Option: String, CaseIterable, Sendable {
     case progress
     case verbose
 
+    case contentType = "content-type"
+    case lenient
+    case into
+    case force
+    case list
+    case json
+
+    case maxTotal = "max-total"
+    case maxFile = "max-file"
+    case maxField = "max-field"
+    case maxParts = "max-parts"
+    case maxHeaders = "max-headers"
+
+    case port
+    case bind
+    case allowHost = "allow-host"
+    case once
+    case digests
+    case minFree = "min-free"
+    case maxConnections = "max-connections"
+
     case help
     case version
 
     /// The options that say what the form consists of.
-    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles]
+    static let ofForms: [Option] = [
+        .form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles, .gzipWorkers, .gzipLength,
+    ]
 
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
@@ -69,8 +94,18 @@ enum Option: String, CaseIterable, Sendable {
         case .bearer: "TOKEN"
         case .maxTime, .connectTimeout, .idleTimeout: "SECONDS"
         case .maxResponse: "BYTES"
+        case .gzipWorkers: "N"
+        case .gzipLength: "HOW"
         case .progress: "HOW"
-        case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location, .insecure, .fail,
+        case .contentType: "TYPE"
+        case .into: "DIR"
+        case .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
+        case .maxParts, .maxConnections: "N"
+        case .port: "PORT"
+        case .bind: "ADDRESS"
+        case .allowHost: "NAME"
+        case .lenient, .force, .list, .json, .once, .digests, .formEscape, .strictFiles, .printContentType,
+            .printLength, .digest, .anyAuth, .location, .insecure, .fail,
             .verbose, .help, .version:
             nil
         }
@@ -81,7 +116,7 @@ enum Option: String, CaseIterable, Sendable {
         switch self {
         case .form: ["add a part, as curl's -F does; see SPEC below"]
         case .formString: ["add a field with exactly this value"]
-        case .boundary: ["separate the parts by TEXT; random unless given"]
+        case .boundary: ["what separates the parts; where a body is made, it", "is random unless given"]
         case .subtype: ["send multipart/NAME: form-data (the default), mixed,", "related, ..."]
         case .escape:
             [
@@ -92,6 +127,14 @@ enum Option: String, CaseIterable, Sendable {
         case .formEscape: ["the same as --escape backslash"]
         case .strictFiles:
             ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
+        case .gzipWorkers: ["compress a part on N threads; as many as there are", "cores unless given"]
+        case .gzipLength:
+            [
+                "how to know a compressed part's length: unknown (the",
+                "default: it is sent in chunks), measured (compress",
+                "twice) or spooled (compress first, to a temporary",
+                "file unless it is small)",
+            ]
         case .output:
             ["write to FILE, which is replaced only when all is", "there; - is standard output"]
         case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]
@@ -119,6 +162,35 @@ enum Option: String, CaseIterable, Sendable {
                 "bar on a terminal, plain elsewhere)",
             ]
         case .verbose: ["show headers and connections on standard error"]
+        case .contentType:
+            ["the body's Content-Type, which says what separates", "the parts and what they are to each other"]
+        case .lenient:
+            [
+                "take what some senders do against the standards:",
+                "text before the first part, LF alone as line end,",
+                "folded headers, parts without a name. Programs may",
+                "read such a body in different ways",
+            ]
+        case .into: ["write files to the directory DIR, which is made if", "it is not there; names are made safe"]
+        case .force: ["replace files that are there already; else they", "are an error, and nothing is written"]
+        case .list: ["list the parts"]
+        case .json: ["list them as JSON, an array of objects"]
+        case .maxTotal: ["refuse a body of more bytes; K, M and G are", "multiples of 1024"]
+        case .maxFile: ["refuse a body with a longer file"]
+        case .maxField: ["refuse a body with a longer field"]
+        case .maxParts: ["refuse a body of more parts; 1000 unless given"]
+        case .maxHeaders: ["refuse a body with longer headers of a part; 8K", "unless given"]
+        case .port: ["listen on PORT; 8080 unless given, and with 0 one", "that is free"]
+        case .bind: ["listen on the IP address ADDRESS, so that others", "can reach it; 127.0.0.1 unless given"]
+        case .allowHost:
+            [
+                "answer also to clients that call the machine NAME;",
+                "else to IP addresses and localhost only. Repeatable",
+            ]
+        case .once: ["end when an upload has been stored"]
+        case .digests: ["answer with the SHA-256 of what was stored, too"]
+        case .minFree: ["stop where less would be left free on the disk;", "256M unless given"]
+        case .maxConnections: ["serve so many clients at a time; 32 unless given"]
         case .help: ["print this"]
         case .version: ["print the version"]
         }

@@ -41,6 +41,15 @@ enum Tool {
                 try await run(arguments, UploadCommand.groups, UploadCommand.help) { (parsed) async throws(ToolError) in
                     try await UploadCommand(parsed).run()
                 }
+            case "decode":
+                try await run(arguments, DecodeCommand.groups, DecodeCommand.help) { (parsed) async throws(ToolError) in
+                    try await DecodeCommand(parsed).run()
+                }
+            case "receive":
+                try await run(arguments, ReceiveCommand.groups, ReceiveCommand.help) {
+                    (parsed) async throws(ToolError) in
+                    try await ReceiveCommand(parsed).run()
+                }
             default:
                 try runWithoutCommand(arguments)
             }
@@ -51,7 +60,7 @@ enum Tool {
         }
     }
 
-    private static let commands = ["encode", "upload"]
+    private static let commands = ["encode", "upload", "decode", "receive"]
 
     private static func run(
         _ arguments: [String],
@@ -69,14 +78,14 @@ enum Tool {
 
     private static func runWithoutCommand(_ arguments: [String]) throws(ToolError) {
         guard let first = arguments.first else {
-            throw .usage("there is no command; encode and upload are the ones")
+            throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
         guard first.hasPrefix("-") else { throw .usage("unknown command '\(printable(first))'") }
         let parsed = try OptionParser.parse(arguments, [.help, .version])
         switch parsed.options.first?.option {
         case .help: try StandardOutput.print(Usage.tool)
         case .version: try StandardOutput.print(Usage.version)
-        default: throw .usage("there is no command; encode and upload are the ones")
+        default: throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
     }
 }

@@ -5,6 +5,8 @@ import SluiceCurl
 struct UploadOptions: Sendable {
     private(set) var form = FormOptions()
     private(set) var request: CurlRequest
+    /// How the body is sent.
+    var method: String { request.method ?? "POST" }
     private(set) var output: String?
     private(set) var failsOnError = false
     private(set) var progress = ProgressDisplay.Style.auto
@@ -49,7 +51,7 @@ struct UploadOptions: Sendable {
         case .maxTime: request.totalTimeout = try Self.seconds(given)
         case .connectTimeout: request.connectTimeout = try Self.seconds(given)
         case .idleTimeout: request.idleTimeout = try Self.seconds(given)
-        case .maxResponse: request.responseBodyLimit = try Self.bytes(given)
+        case .maxResponse: request.responseBodyLimit = try given.bytes()
         case .progress:
             guard let style = ProgressDisplay.Style(rawValue: given.value) else {
                 let known = ProgressDisplay.Style.allCases.map(\.rawValue).joined(separator: ", ")
@@ -132,23 +134,5 @@ struct UploadOptions: Sendable {
             throw .usage("--\(given.option.rawValue) is a number of seconds, not '\(printable(given.value))'")
         }
         return seconds == 0 ? nil : .seconds(seconds)
-    }
-
-    /// A number of bytes, with K, M or G for multiples of 1024.
-    private static func bytes(_ given: ParsedArguments.Given) throws(ToolError) -> Int {
-        var digits = given.value[...]
-        var shift = 0
-        if let last = digits.last, let index = ["K", "M", "G"].firstIndex(of: last.uppercased()) {
-            digits = digits.dropLast()
-            shift = 10 * (index + 1)
-        }
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(digits),
-            count <= Int.max >> (shift + 1)
-        else {
-            throw .usage(
-                "--\(given.option.rawValue) is a number of bytes like 1000 or 64M, not '\(printable(given.value))'"
-            )
-        }
-        return count << shift
     }
 }

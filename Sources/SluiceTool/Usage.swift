@@ -12,11 +12,13 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies and uploads them, files of any size in constant memory.
+        Makes multipart bodies, sends and receives them, and takes them apart; files of any size in constant memory.
 
         Commands:
           encode   write a multipart body to a file, a pipe or standard output
           upload   send a multipart body to a server
+          decode   list a body's parts, or write them to files
+          receive  take in uploads from browsers and other clients
 
         Options:
         \(list([.help, .version]))
@@ -28,7 +30,21 @@ enum Usage {
     }
 
     /// What `sluice COMMAND --help` prints.
-    static func command(_ synopsis: String, _ purpose: String, _ groups: [Group], exampleLines: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - synopsis: How it is called.
+    ///   - purpose: What it does.
+    ///   - groups: Its options.
+    ///   - notes: What else is to be known, between the options and the examples.
+    ///   - exampleLines: The examples, indented.
+    /// - Returns: The text.
+    static func command(
+        _ synopsis: String,
+        _ purpose: String,
+        _ groups: [Group],
+        notes: String? = specification,
+        exampleLines: String
+    ) -> String {
         let options = groups.map { "\($0.heading):\n\(list($0.options))" }.joined(separator: "\n\n")
         return """
             Usage: \(synopsis)
@@ -36,9 +52,7 @@ enum Usage {
             \(purpose)
 
             \(options)
-
-            \(specification)
-
+            \(notes.map { "\n\($0)\n" } ?? "")
             Examples:
             \(exampleLines)
 
@@ -46,7 +60,8 @@ enum Usage {
             """
     }
 
-    private static let specification = """
+    /// How a part is described.
+    static let specification = """
         SPEC is what curl's -F takes:
           NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
           NAME=<FILE        a field with the file's content; - is standard input
@@ -58,6 +73,10 @@ enum Usage {
           ;filename=NAME    the name to send; the path's last component unless given
           ;headers="A: b"   a header of the part; may be repeated
           ;headers=@FILE    the headers that stand in FILE
+          ;gzip             compressed, as a file NAME.gz; ;gzip=9 for a level, 0 to 9
+          ;content-encoding=gzip
+                            compressed, with that header and under its own name and
+                            type: for receivers that are known to honour it
         """
 
     private static var exitCodes: String {
