@@ -176,7 +176,7 @@ enum Option: String, CaseIterable, Sendable {
         case .once: ["end when an upload has been stored"]
         case .digests: ["answer with the SHA-256 of what was stored, too"]
         case .minFree: ["stop where less would be left free on the disk;", "256M unless given"]
-        case .maxConnections: ["serve so many clients at a time; 32 unless given"]
+        case .maxConnections: ["serve so many clients at a time, and turn others", "away; 64 unless given"]
         case .help: ["print this"]
         case .version: ["print the version"]
         }

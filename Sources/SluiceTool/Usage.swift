@@ -12,7 +12,8 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies, sends and receives them, and takes them apart; files of any size in constant memory.
+        Makes multipart bodies, sends and receives them, and takes them apart, with
+        files of any size in constant memory.
 
         Commands:
           encode   write a multipart body to a file, a pipe or standard output
