@@ -20,6 +20,11 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .systemLibrary(
             name: "CCrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
@@ -29,16 +34,16 @@ let package = Package(
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
         ),
-        .target(name: "Sluice", dependencies: ["CSluiceShims"]),
+        .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
         .executableTarget(
             name: "SluiceTool",
             dependencies: ["Sluice", "SluiceCurl", "CSluiceTool", "CCrypto", "CMicroHTTPD"]
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench", "CZlib"],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),

@@ -42,6 +42,12 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         ///
         /// A generator or a source of one's own is not asked for more than it declared.
         public static let lengthMismatch = Code("lengthMismatch")
+        /// A compressed part's source gave other bytes than when its compressed length was measured.
+        public static let contentChanged = Code("contentChanged")
+        /// A level, block size or number of workers that there is not, or a part that cannot be compressed so.
+        public static let invalidCompression = Code("invalidCompression")
+        /// The compressor failed.
+        public static let compressionFailed = Code("compressionFailed")
         /// A source that can be read once is asked for a second time, or for a later offset.
         public static let notReplayable = Code("notReplayable")
         /// An offset or range that does not lie within the body, file or source.
@@ -202,6 +208,14 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
     /// The error for a failed system call.
     init(_ code: Code, _ reason: String, path: String? = nil, _ errno: Errno) {
         self.init(code, reason, path: path, errno: errno.rawValue)
+    }
+
+    /// The error of a source that declared more bytes than it has.
+    static func endedEarly(_ offset: Int64, of length: Int64) -> MultipartError {
+        MultipartError(
+            .lengthMismatch,
+            "the source ended after \(offset) bytes and \(length) were declared; declare the right length or none"
+        )
     }
 
     /// What a closure or sequence of the caller's threw, as the engine's error: its own errors stay as they are.

@@ -86,7 +86,7 @@ struct UploadCommand: Sendable {
     /// Says what is not to be seen from the answer's body, and does what `--fail` asks for.
     private func check(_ response: CurlResponse) throws(ToolError) -> CurlResponse {
         var remark = "HTTP \(response.status)\(response.reason.map { " \(printable($0))" } ?? "")"
-        if response.redirectCount > 0, response.method != options.request.method {
+        if response.redirectCount > 0, response.method != options.method {
             console.print(
                 "sluice: redirected to \(printable(response.url)) with \(response.method), which carries no body; "
                     + "upload there if that is the place for it"
@@ -98,7 +98,7 @@ struct UploadCommand: Sendable {
         if (300..<400).contains(response.status), let location = response.header("Location") {
             remark += ", to \(printable(location)); -L follows it"
         }
-        if response.status >= 300 || !response.sentCompletely && response.method == options.request.method {
+        if response.status >= 300 || !response.sentCompletely && response.method == options.method {
             console.print("sluice: \(remark)")
         }
         return response

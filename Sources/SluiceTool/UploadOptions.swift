@@ -5,6 +5,8 @@ import SluiceCurl
 struct UploadOptions: Sendable {
     private(set) var form = FormOptions()
     private(set) var request: CurlRequest
+    /// How the body is sent.
+    var method: String { request.method ?? "POST" }
     private(set) var output: String?
     private(set) var failsOnError = false
     private(set) var progress = ProgressDisplay.Style.auto

@@ -15,7 +15,7 @@ import Darwin
 enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(
+    static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         _ call: () -> Result
     ) throws(Errno) -> Result {
@@ -24,7 +24,7 @@ enum SystemCalls {
 
     /// The same for a call that moves bytes, which is told how many it may.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(
+    static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         count: Int,
         _ call: (Int) -> Result
