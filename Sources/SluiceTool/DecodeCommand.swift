@@ -39,9 +39,11 @@ struct DecodeCommand: Sendable {
         Usage.command(
             "sluice decode [FILE] (--boundary TEXT | --content-type TYPE) [OPTION]...",
             """
-            Takes a multipart body apart, from FILE or else from standard input. Without --into and --list it lists
-            the parts: name, filename, type, size, SHA-256 and offset of the content, with tabs between them and "-"
-            for what is not there. A body that is refused leaves no file; the message says at which byte it went wrong.
+            Takes a multipart body apart, from FILE or else from standard input. Unless
+            --into is given it lists the parts: name, filename, type, size, SHA-256 and
+            offset of the content, with tabs between them and "-" for what is not there.
+            A body that is refused leaves no file, and the message says at which byte it
+            went wrong.
             """,
             groups,
             exampleLines: """

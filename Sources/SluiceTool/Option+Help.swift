@@ -111,7 +111,7 @@ extension Option {
         case .once: ["end when an upload has been stored"]
         case .digests: ["answer with the SHA-256 of what was stored, too"]
         case .minFree: ["stop where less would be left free on the disk;", "256M unless given"]
-        case .maxConnections: ["serve so many clients at a time; 32 unless given"]
+        case .maxConnections: ["serve so many clients at a time, and turn others", "away; 64 unless given"]
         default: nil
         }
     }

@@ -8,7 +8,7 @@ struct ReceiveCommand: Sendable {
     private var directory = "."
     private var endsAfterOne = false
     private var makesDigests = false
-    private var connections = 32
+    private var connections = 64
     private var minimumFree: Int64 = 256 << 20
     /// The disk is the limit, less what is to stay free, unless the options say less.
     private var limits = LimitOptions(ParserLimits(fileBytes: .max, totalBytes: .max))
@@ -24,10 +24,11 @@ struct ReceiveCommand: Sendable {
         Usage.command(
             "sluice receive [OPTION]...",
             """
-            Takes in uploads over HTTP, from browsers (GET / is a page with a form) and from other clients (POST or PUT
-            of multipart/form-data), and stores their files in the current directory unless --into says otherwise.
-            Prints the URL when it listens. A file whose name is taken gets a number; one that does not arrive whole
-            leaves nothing behind.
+            Takes in uploads over HTTP, from browsers (GET / is a page with a form) and
+            other clients (POST or PUT of multipart/form-data), and stores their files in
+            the current directory unless --into says otherwise. Prints its URL when it
+            listens. A file whose name is taken gets a number; an upload that is refused
+            or breaks off leaves nothing.
             """,
             groups,
             notes: notes,
@@ -40,12 +41,14 @@ struct ReceiveCommand: Sendable {
     }
 
     private static let notes = """
-        The answer is a JSON array with an object for each part: name, filename, contentType, size, sha256 (null
-        without --digests), path (null where nothing was stored), and a field's value. An upload that is refused gets
-        an object with "error", and a status that fits.
+        The answer is a JSON array with an object for each part: name, filename,
+        contentType, size, sha256 (null without --digests), path (null where nothing was
+        stored), and the value of a field. An upload that is refused is answered with an
+        object that has the reason in "error", and with a status that fits.
 
-        There is no password and no TLS: who can reach the address can store files. Pages of other sites cannot, since
-        browsers say where an upload comes from and by what name the server was called; see --allow-host.
+        There is no password and no TLS: who can reach the address can store files.
+        Pages of other sites cannot, since browsers say where an upload comes from and
+        by which name they called the server; see --allow-host.
         """
 
     /// Reads the command's arguments.
