@@ -243,9 +243,14 @@ def attempt(parser: Callable[[str, str], list[Part]], path: str, content_type: s
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def main() -> None:
+def silence_parsers() -> None:
+    """What a parser warns of is in its result as well."""
     warnings.simplefilter("ignore", BadContentDispositionHeader)
     warnings.simplefilter("ignore", BadContentDispositionParam)
+
+
+def main() -> None:
+    silence_parsers()
     for line in sys.stdin:
         if not line.strip():
             continue
