@@ -10,6 +10,8 @@ let package = Package(
         .library(name: "SluiceCurl", targets: ["SluiceCurl"]),
         .executable(name: "sluice", targets: ["SluiceTool"]),
         .executable(name: "sluice-bench", targets: ["SluiceBench"]),
+        // Loaded into the process in which the benchmark counts what is copied, and linked by nobody.
+        .library(name: "SluiceCopyCounter", type: .dynamic, targets: ["CSluiceCopyCounter"]),
     ],
     targets: [
         .target(name: "CSluiceShims"),
@@ -28,10 +30,11 @@ let package = Package(
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CCurl", "CSluiceShims", "CSluiceBench"],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
+        .target(name: "CSluiceCopyCounter", path: "Benchmarks/CSluiceCopyCounter"),
         .target(
             name: "SluiceTestSupport",
             dependencies: ["Sluice", "CSluiceShims"],
