@@ -139,7 +139,8 @@ static bool note(struct trace *trace, pid_t id) {
         } else if (number == SYS_prctl && info.entry.arguments[0] == mark_end) {
             trace->is_counting = false;
             return ++trace->run == trace->runs;
-        } else if (trace->is_counting) {
+        } else if (trace->is_counting && number != SYS_restart_syscall) {
+            // (A call that goes on after the interruption with which watching began is none.)
             trace->counts[trace->run].calls++;
             if (trace->run == 0 && number >= 0 && number < sluice_system_call_numbers) trace->by_number[number]++;
             if (thread != NULL) thread->number = number;

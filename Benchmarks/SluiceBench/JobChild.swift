@@ -123,9 +123,11 @@ struct JobChild {
             sluice_begin_counting()
             try await work()
             sluice_end_counting()
-            counted.allocations.append(allocations < 0 ? -1 : sluice_allocation_count() - allocations)
-            counted.copiedBytes.append(copied < 0 ? -1 : sluice_copied_byte_count() - copied)
+            // Read before anything is noted, which allocates and copies itself.
+            let (allocationsAfter, copiedAfter) = (sluice_allocation_count(), sluice_copied_byte_count())
             let transfers = try Transfers()
+            counted.allocations.append(allocations < 0 ? -1 : allocationsAfter - allocations)
+            counted.copiedBytes.append(copied < 0 ? -1 : copiedAfter - copied)
             counted.readsAndWrites.append(transfers.calls - transfersBefore.calls)
             counted.bytesIn.append(transfers.bytesIn - transfersBefore.bytesIn)
             counted.bytesOut.append(transfers.bytesOut - transfersBefore.bytesOut)

@@ -8,7 +8,8 @@ import Darwin
 
 /// What the command line asks for.
 struct Options: Codable, Equatable {
-    var filter = "*"
+    /// Rows are chosen by any of these; all are where there is none.
+    var filters: [String] = []
     var rounds = 7
     var mebibytes = 1024
     var isQuick = false
@@ -34,18 +35,20 @@ struct Options: Codable, Equatable {
     /// Whether a row of this name is to be measured.
     func chooses(_ name: String) -> Bool {
         // Who asks for a peer's row by its name need not ask twice.
-        let isWanted = includesPeers || !name.hasPrefix("peer-") || filter.hasPrefix("peer-")
+        let isWanted = includesPeers || !name.hasPrefix("peer-") || filters.contains { $0.hasPrefix("peer-") }
         return isWanted && matches(name)
     }
 
-    func matches(_ name: String) -> Bool { unsafe fnmatch(filter, name, 0) == 0 }
+    func matches(_ name: String) -> Bool {
+        filters.isEmpty || filters.contains { unsafe fnmatch($0, name, 0) == 0 }
+    }
 
     static let usage = """
         usage: sluice-bench [OPTIONS]
 
         What to measure:
           --list            name the rows and their marks, measure nothing
-          --filter GLOB     only rows whose names match; * stands for any text
+          --filter GLOB     only rows whose names match; * stands for any text; may be given several times
           --peers           also the rows peer-*, against other people's programs (`make bench-peers` installs them)
           --scale           also how cost grows with size, with parts and with uploads at the same time
           --counts          only what can be counted (allocations, system calls, copied bytes); nothing is timed
@@ -96,7 +99,7 @@ struct Options: Codable, Equatable {
         while let argument = arguments.popFirst() {
             switch argument {
             case "--list": listsOnly = true
-            case "--filter": filter = try text(argument, "a pattern")
+            case "--filter": filters.append(try text(argument, "a pattern"))
             case "--rounds": givenRounds = try number(argument)
             case "--size": givenSize = try number(argument)
             case "--quick": isQuick = true

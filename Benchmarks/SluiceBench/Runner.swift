@@ -30,14 +30,14 @@ struct Runner {
         )
         if !options.printsJSON {
             if !report.machine.isOptimized { output("Built without optimisation: these figures say nothing.") }
-            output(table.head)
+            if !rows.isEmpty { output(table.head) }
         }
         for row in rows {
             let result = measure(row)
             report.rows.append(result)
             if !options.printsJSON { output(table.line(result)) }
         }
-        if !options.printsJSON { output(Table.legend) }
+        if !options.printsJSON, !rows.isEmpty { output(Table.legend) }
         for curve in curves {
             let result = measure(curve)
             report.growth.append(result)

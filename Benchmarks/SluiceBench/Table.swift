@@ -88,6 +88,13 @@ extension RowResult {
     }
 }
 
+/// Seconds, in the unit that they are read best in.
+func duration(_ seconds: Double) -> String {
+    if seconds < 1e-3 { return "\(fixed(seconds * 1e6, seconds < 1e-4 ? 1 : 0)) us" }
+    if seconds < 1 { return "\(fixed(seconds * 1e3, seconds < 0.1 ? 1 : 0)) ms" }
+    return "\(fixed(seconds, 2)) s"
+}
+
 /// A number with so many places behind the point.
 func fixed(_ value: Double, _ places: Int) -> String {
     let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }

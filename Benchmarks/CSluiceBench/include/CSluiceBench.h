@@ -13,6 +13,9 @@ int64_t sluice_allocation_count(void);
 // not loaded.
 int64_t sluice_copied_byte_count(void);
 
+// A file without a name, in memory (memfd_create): its descriptor, or -1 with errno.
+int sluice_memory_file(void);
+
 // Removes a directory and all below it, without following links (nftw, which the overlay lacks): 0, or -1.
 int sluice_remove_tree(const char *path);
 

@@ -52,7 +52,11 @@ enum PeerRows {
         if peers.isEmpty { return .absent("no peer is installed: make bench-peers") }
         return .race(
             bytes: bytes,
-            sluice: { [request] in _ = try await client.upload(body, request) },
+            sluice: { [request] in
+                _ = try await client.upload(body, request)
+                // It ends with the last reference.
+                _ = sink
+            },
             peers: peers,
             absent: absent
         )
