@@ -32,7 +32,7 @@ enum OldWayRows {
             },
             Row(
                 name: "old-bytes-one-by-one",
-                summary: "saving 64 MiB of chunks with progress; limit: a loop over bytes with a progress call for each",
+                summary: "saving 16 MiB of chunks with progress; limit: a loop over bytes with a progress call for each",
                 mark: .speedAtLeast(20),
                 countsLimits: true
             ) { fixture, _ in
@@ -77,7 +77,7 @@ enum OldWayRows {
 
     // MARK: A download byte by byte
 
-    private static let bytesOneByOne: Int64 = 64 << 20
+    private static let bytesOneByOne: Int64 = 16 << 20
 
     /// In both, the chunks of a body stand for those that arrive from a network.
     private static func saveChunks(_ body: MultipartBody, to path: String) async throws {
