@@ -21,7 +21,12 @@ let package = Package(
             pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
-        .target(name: "Sluice", dependencies: ["CSluiceShims"]),
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
         .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
         .executableTarget(
@@ -30,7 +35,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CCurl", "CSluiceShims", "CSluiceBench"],
+            dependencies: [
+                "Sluice", "SluiceFoundation", "SluiceCurl", "CCurl", "CZlib", "CSluiceShims", "CSluiceBench",
+            ],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
@@ -46,6 +53,7 @@ let package = Package(
             dependencies: ["SluiceFoundation", "SluiceTestSupport"]
         ),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTestSupport"]),
+        .testTarget(name: "SluiceBenchTests", dependencies: ["SluiceBench", "SluiceTestSupport"]),
         .testTarget(name: "SluiceToolTests", dependencies: ["SluiceTool", "SluiceTestSupport"]),
     ],
     swiftLanguageModes: [.v6]

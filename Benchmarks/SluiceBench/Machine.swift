@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CZlib
 import Foundation
 
 #if canImport(Glibc)
@@ -36,7 +37,9 @@ struct Machine: Codable {
         kernel = "Linux \(release?.split(separator: "\n").first ?? "unknown")"
         compiler = Self.compiler ?? "Swift"
         isOptimized = Self.isOptimized
-        versions = ["libcurl": unsafe String(cString: curl_version())]
+        versions = [
+            "libcurl": unsafe String(cString: curl_version()), "zlib": unsafe String(cString: zlibVersion()),
+        ]
         for peer in peers { versions[peer] = Self.version(ofPeer: peer) ?? "absent" }
     }
 

@@ -7,6 +7,8 @@ enum Option: String, CaseIterable, Sendable {
     case escape
     case formEscape = "form-escape"
     case strictFiles = "strict-files"
+    case gzipWorkers = "gzip-workers"
+    case gzipLength = "gzip-length"
 
     case output
     case printContentType = "print-content-type"
@@ -33,7 +35,9 @@ enum Option: String, CaseIterable, Sendable {
     case version
 
     /// The options that say what the form consists of.
-    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles]
+    static let ofForms: [Option] = [
+        .form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles, .gzipWorkers, .gzipLength,
+    ]
 
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
@@ -69,6 +73,8 @@ enum Option: String, CaseIterable, Sendable {
         case .bearer: "TOKEN"
         case .maxTime, .connectTimeout, .idleTimeout: "SECONDS"
         case .maxResponse: "BYTES"
+        case .gzipWorkers: "N"
+        case .gzipLength: "HOW"
         case .progress: "HOW"
         case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location, .insecure, .fail,
             .verbose, .help, .version:
@@ -92,6 +98,14 @@ enum Option: String, CaseIterable, Sendable {
         case .formEscape: ["the same as --escape backslash"]
         case .strictFiles:
             ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
+        case .gzipWorkers: ["compress a part on N threads; as many as there are", "cores unless given"]
+        case .gzipLength:
+            [
+                "how to know a compressed part's length: unknown (the",
+                "default: it is sent in chunks), measured (compress",
+                "twice) or spooled (compress first, to a temporary",
+                "file unless it is small)",
+            ]
         case .output:
             ["write to FILE, which is replaced only when all is", "there; - is standard output"]
         case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]

@@ -3,13 +3,14 @@ import Sluice
 /// A line for terminals: ` 45% [=====>      ]  1.20 GiB of 2.60 GiB   312 MiB/s  ETA    0:04  "video"`.
 enum ProgressBar {
     private enum Field {
-        case percent, bar, bytes, rate, time, part
+        case percent, bar, bytes, ratio, rate, time, part
     }
 
     /// What is shown, the best first; each needs less room than the one before.
     private static let layouts: [[Field]] = [
-        [.percent, .bar, .bytes, .rate, .time, .part],
-        [.percent, .bar, .bytes, .rate, .time],
+        [.percent, .bar, .bytes, .ratio, .rate, .time, .part],
+        [.percent, .bar, .bytes, .ratio, .rate, .time],
+        [.percent, .bar, .bytes, .ratio, .rate],
         [.percent, .bar, .bytes, .rate],
         [.percent, .bytes, .rate],
         [.percent, .bytes],
@@ -27,7 +28,7 @@ enum ProgressBar {
     ///   - progress: What it shows.
     ///   - columns: The columns that it may take up.
     /// - Returns: A line of at most so many columns. What has no room is left out: first the part, then the time, the
-    ///   bar, the rate, the bytes.
+    ///   bar, the rate, the bytes. What compression saves goes after the time.
     static func line(_ progress: TransferProgress, columns: Int) -> String {
         for layout in layouts {
             if let line = line(progress, layout, columns) { return line }
@@ -37,12 +38,14 @@ enum ProgressBar {
 
     /// The line in this layout; nil where it has no room.
     private static func line(_ progress: TransferProgress, _ layout: [Field], _ columns: Int) -> String? {
+        let figures = ShownProgress(progress)
         var texts: [Field: String] = [
-            .bytes: bytes(progress),
-            .rate: rate(progress),
+            .bytes: bytes(figures),
+            .rate: rate(figures),
         ]
-        texts[.percent] = percent(progress)
-        texts[.time] = time(progress)
+        texts[.percent] = percent(figures)
+        texts[.time] = time(progress, figures)
+        texts[.ratio] = figures.ratioText.map { DisplayWidth.padded($0, to: 6) }
         let name = progress.isFinished ? nil : progress.part?.label.description
         let place = place(progress)
         let leastName = name.map { min(DisplayWidth.columns(of: $0), nameColumns.lowerBound) + place.count } ?? 0
@@ -69,30 +72,30 @@ enum ProgressBar {
             room -= DisplayWidth.columns(of: text) - leastName
             texts[.part] = text
         }
-        if layout.contains(.bar) { texts[.bar] = bar(progress, min(cells.lowerBound + room, cells.upperBound)) }
+        if layout.contains(.bar) { texts[.bar] = bar(progress, figures, min(cells.lowerBound + room, cells.upperBound)) }
         return layout.compactMap { texts[$0] }.joined(separator: gap)
     }
 
     // MARK: Fields
 
-    private static func percent(_ progress: TransferProgress) -> String? {
-        progress.fractionCompleted.map { DisplayWidth.padded("\(Int($0 * 100))%", to: 4) }
+    private static func percent(_ shown: ShownProgress) -> String? {
+        shown.fractionCompleted.map { DisplayWidth.padded("\(Int($0 * 100))%", to: 4) }
     }
 
-    private static func bytes(_ progress: TransferProgress) -> String {
-        let completed = DisplayWidth.padded(Units.bytes(progress.completedBytes), to: 8)
-        guard let total = progress.totalBytes else { return completed }
+    private static func bytes(_ shown: ShownProgress) -> String {
+        let completed = DisplayWidth.padded(Units.bytes(shown.completedBytes), to: 8)
+        guard let total = shown.totalBytes else { return completed }
         return "\(completed) of \(Units.bytes(total))"
     }
 
-    private static func rate(_ progress: TransferProgress) -> String {
-        DisplayWidth.padded(progress.averageOrCurrentRate.map(Units.rate) ?? "", to: 10)
+    private static func rate(_ shown: ShownProgress) -> String {
+        DisplayWidth.padded(shown.bytesPerSecond.map(Units.rate) ?? "", to: 10)
     }
 
-    private static func time(_ progress: TransferProgress) -> String? {
+    private static func time(_ progress: TransferProgress, _ shown: ShownProgress) -> String? {
         if progress.isFinished { return "in \(DisplayWidth.padded(Units.duration(progress.elapsedSeconds), to: 8))" }
-        guard progress.totalBytes != nil else { return nil }
-        return "ETA \(DisplayWidth.padded(progress.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
+        guard shown.totalBytes != nil else { return nil }
+        return "ETA \(DisplayWidth.padded(shown.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
     }
 
     /// Where the current part stands among the others, behind its name.
@@ -101,10 +104,10 @@ enum ProgressBar {
         return " (\(part.index + 1)/\(part.count))"
     }
 
-    private static func bar(_ progress: TransferProgress, _ count: Int) -> String {
-        guard let fraction = progress.fractionCompleted else { return movingMark(progress, count) }
+    private static func bar(_ progress: TransferProgress, _ shown: ShownProgress, _ count: Int) -> String {
+        guard let fraction = shown.fractionCompleted else { return movingMark(progress, count) }
         let filled = min(Int(fraction * Double(count)), count)
-        let head = filled < count && progress.completedBytes > 0 ? ">" : ""
+        let head = filled < count && shown.completedBytes > 0 ? ">" : ""
         let rest = String(repeating: " ", count: count - filled - head.count)
         return "[" + String(repeating: "=", count: filled) + head + rest + "]"
     }
@@ -117,12 +120,5 @@ enum ProgressBar {
         let position = phase.isFinite ? min(max(Int((phase < 1 ? phase : 2 - phase) * Double(room)), 0), room) : 0
         let before = String(repeating: " ", count: position)
         return "[" + before + mark + String(repeating: " ", count: room - position) + "]"
-    }
-}
-
-extension TransferProgress {
-    /// At the end the rate over all of the time, which is what remains of interest; the present one before.
-    var averageOrCurrentRate: Double? {
-        isFinished && elapsedSeconds > 0 ? Double(completedBytes) / elapsedSeconds : bytesPerSecond
     }
 }

@@ -5,14 +5,16 @@ enum ProgressLines {
     /// `45%, 1.20 GiB of 2.60 GiB, 312 MiB/s, 0:04 left, part "video" (2 of 3)`.
     static func plain(_ progress: TransferProgress) -> String {
         var fields: [String] = []
-        if let fraction = progress.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
-        let total = progress.totalBytes.map { " of \(Units.bytes($0))" } ?? ""
-        fields.append(Units.bytes(progress.completedBytes) + total)
-        if let rate = progress.averageOrCurrentRate { fields.append(Units.rate(rate)) }
+        let shown = ShownProgress(progress)
+        if let fraction = shown.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
+        let total = shown.totalBytes.map { " of \(Units.bytes($0))" } ?? ""
+        fields.append(Units.bytes(shown.completedBytes) + total)
+        if let ratio = shown.ratioText { fields.append("compressed \(ratio)") }
+        if let rate = shown.bytesPerSecond { fields.append(Units.rate(rate)) }
         if progress.isFinished {
             fields.append("done in \(Units.duration(progress.elapsedSeconds))")
         } else {
-            if let left = progress.secondsRemaining { fields.append("\(Units.duration(left)) left") }
+            if let left = shown.secondsRemaining { fields.append("\(Units.duration(left)) left") }
             if let part = progress.part {
                 let place = part.count > 1 ? " (\(part.index + 1) of \(part.count))" : ""
                 fields.append("part \(part.label)\(place)")
@@ -24,7 +26,8 @@ enum ProgressLines {
 
     /// One JSON object.
     ///
-    /// What is not known is null; numbers are bytes, bytes a second and seconds.
+    /// What is not known is null; numbers are bytes, bytes a second and seconds. `source` counts compressed parts before
+    /// compression, and is null where there are none.
     static func json(_ progress: TransferProgress) -> String {
         let part = progress.part.map { part in
             JSONText.object([
@@ -35,6 +38,13 @@ enum ProgressLines {
                 ("total", part.totalBytes.map { "\($0)" }),
             ])
         }
+        let source = progress.source.map { source in
+            JSONText.object([
+                ("completed", "\(source.completedBytes)"),
+                ("total", source.totalBytes.map { "\($0)" }),
+                ("rate", source.bytesPerSecond.flatMap(JSONText.number)),
+            ])
+        }
         return JSONText.object([
             ("completed", "\(progress.completedBytes)"),
             ("total", progress.totalBytes.map { "\($0)" }),
@@ -43,6 +53,7 @@ enum ProgressLines {
             ("eta", progress.secondsRemaining.flatMap(JSONText.number)),
             ("attempt", "\(progress.attempt)"),
             ("part", part),
+            ("source", source),
             ("elapsed", JSONText.number(progress.elapsedSeconds)),
             ("finished", "\(progress.isFinished)"),
         ])

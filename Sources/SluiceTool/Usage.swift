@@ -58,6 +58,10 @@ enum Usage {
           ;filename=NAME    the name to send; the path's last component unless given
           ;headers="A: b"   a header of the part; may be repeated
           ;headers=@FILE    the headers that stand in FILE
+          ;gzip             compressed, as a file NAME.gz; ;gzip=9 for a level, 0 to 9
+          ;content-encoding=gzip
+                            compressed, with that header and under its own name and
+                            type: for receivers that are known to honour it
         """
 
     private static var exitCodes: String {

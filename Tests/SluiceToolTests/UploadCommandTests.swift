@@ -179,7 +179,7 @@ import Testing
         let completed = reports.compactMap { $0["completed"].number }
         #expect(completed == completed.sorted())
         #expect(completed.count == reports.count)
-        let keys: Set = ["completed", "total", "fraction", "rate", "eta", "attempt", "part", "elapsed", "finished"]
+        let keys: Set = ["completed", "total", "fraction", "rate", "eta", "attempt", "part", "source", "elapsed", "finished"]
         #expect(reports.allSatisfy { $0.keys == keys })
         // Someone else's parser agrees.
         let lines = try directory.file("lines", Array(run.errors.utf8))

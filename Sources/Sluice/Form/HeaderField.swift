@@ -31,5 +31,13 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
+    /// A field that was checked before, or is the engine's own.
+    init(checked name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    static let gzipEncoding = HeaderField(checked: "Content-Encoding", "gzip")
+
     private static let ownNames = ["content-disposition", "content-type"]
 }

@@ -12,6 +12,9 @@ package final class ProgressMeter: Sendable {
         var partOffset: Int64 = 0
         var attempt = 1
         var rate = RateEstimate()
+        /// The sources' bytes that are done, and how quickly; used only where parts are compressed.
+        var source: Int64 = 0
+        var sourceRate = RateEstimate()
         var lastDelivery: Double?
         var isFinished = false
     }
@@ -19,6 +22,8 @@ package final class ProgressMeter: Sendable {
     private let state = Mutex(State())
     private let body: MultipartBody
     private let partTotals: [Int64?]
+    private let countsSource: Bool
+    private let sourceTotal: Int64?
     private let start: Double
     private let interval: Double
     private let clock: @Sendable () -> Double
@@ -42,6 +47,8 @@ package final class ProgressMeter: Sendable {
         self.clock = clock
         self.handler = handler
         partTotals = body.partLengths
+        countsSource = body.layout.isCompressed
+        sourceTotal = countsSource ? body.sourceLength : nil
         start = clock()
     }
 
@@ -71,6 +78,14 @@ package final class ProgressMeter: Sendable {
                 state.partOffset = partTotals[last] ?? state.partOffset
             }
             state.rate.add(mark.position, at: now, restarted: restarted)
+            if countsSource {
+                let source = min(
+                    max(mark.position + mark.sourceSurplus, restarted ? 0 : state.source),
+                    sourceTotal ?? .max
+                )
+                state.source = source
+                state.sourceRate.add(source, at: now, restarted: restarted)
+            }
             if !restarted, let last = state.lastDelivery, now - last < interval { return nil }
             state.lastDelivery = now
             return makeReport(state, at: now)
@@ -115,7 +130,21 @@ package final class ProgressMeter: Sendable {
             bytesPerSecond: isLast ? state.rate.mean(at: state.completed, now) : state.rate.bytesPerSecond,
             attempt: state.attempt,
             isFinished: isFinished,
-            isLast: isLast
+            isLast: isLast,
+            source: countsSource ? makeSourceReport(state, at: now, isFinished: isFinished, isLast: isLast) : nil
+        )
+    }
+
+    private func makeSourceReport(
+        _ state: State,
+        at now: Double,
+        isFinished: Bool,
+        isLast: Bool
+    ) -> TransferProgress.Source {
+        TransferProgress.Source(
+            completedBytes: state.source,
+            totalBytes: sourceTotal ?? (isFinished ? state.source : nil),
+            bytesPerSecond: isLast ? state.sourceRate.mean(at: state.source, now) : state.sourceRate.bytesPerSecond
         )
     }
 }

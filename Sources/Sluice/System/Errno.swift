@@ -28,6 +28,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package static let quotaExceeded = Errno(EDQUOT)
     package static let fileTooLarge = Errno(EFBIG)
     package static let notFound = Errno(ENOENT)
+    package static let exists = Errno(EEXIST)
     package static let isDirectory = Errno(EISDIR)
     package static let canceled = Errno(ECANCELED)
     package static let unsupported = Errno(EOPNOTSUPP)

@@ -15,7 +15,7 @@ import Darwin
 enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(
+    static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         _ call: () -> Result
     ) throws(Errno) -> Result {
@@ -24,7 +24,7 @@ enum SystemCalls {
 
     /// The same for a call that moves bytes, which is told how many it may.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(
+    static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         count: Int,
         _ call: (Int) -> Result
@@ -175,6 +175,35 @@ enum SystemCalls {
             }
             return unsafe writev(descriptor, vectors, Int32(vectors.count))
         }
+    }
+
+    // MARK: New files
+
+    /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
+    static func createFile(_ path: String) throws(Errno) -> Int32 {
+        try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    }
+
+    /// Whether there is something of this name, be it a link to nothing.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Gives a file another name in the same directory, where `replacing` says whether what has that name already is
+    /// replaced or the error `EEXIST`.
+    static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
+        #if canImport(Glibc)
+        _ = try retrying { unsafe replacing ? Glibc.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #elseif canImport(Musl)
+        _ = try retrying { unsafe replacing ? Musl.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #elseif canImport(Darwin)
+        _ = try retrying { unsafe replacing ? Darwin.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #endif
+    }
+
+    static func remove(_ path: String) {
+        unsafe unlink(path)
     }
 
     // MARK: Copying inside the kernel (Linux)
