@@ -41,6 +41,19 @@ enum Libc {
         }
     }
 
+    /// The whole of a text file of the system's.
+    static func contents(_ path: String) throws -> String {
+        let descriptor = try openForReading(path)
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try check("read \(path)", unsafe read(descriptor, &chunk, chunk.count))
+            if count == 0 { return String(decoding: text, as: UTF8.self) }
+            text += chunk[..<count]
+        }
+    }
+
     static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
         var now = timespec()
         unsafe clock_gettime(clock, &now)
