@@ -90,7 +90,9 @@ extension ToolError {
         case .openFailed where error.errno.map(meansNoPermission) == true: .noPermission
         case .openFailed, .notReadable: .noInput
         case .readFailed, .writeFailed, .connectionClosed, .sourceFailed: .inputOutput
-        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled: .software
+        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled,
+            .compressionFailed:
+            .software
         default: .badData
         }
     }

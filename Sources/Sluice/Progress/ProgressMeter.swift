@@ -47,8 +47,8 @@ package final class ProgressMeter: Sendable {
         self.clock = clock
         self.handler = handler
         partTotals = body.partLengths
-        countsSource = body.layout.isCompressed
-        sourceTotal = countsSource ? body.sourceLength : nil
+        countsSource = body.layout.isCompressed && body.isWhole
+        sourceTotal = countsSource ? body.layout.sourceLength : nil
         start = clock()
     }
 
