@@ -26,12 +26,22 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
+        .systemLibrary(
+            name: "CCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
+        ),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+        ),
         .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
         .executableTarget(
             name: "SluiceTool",
-            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool", "CCrypto", "CMicroHTTPD"]
         ),
         .executableTarget(
             name: "SluiceBench",

@@ -22,9 +22,13 @@ has_chromium() {
 need pkg-config pkg-config --version
 need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
+need libssl-dev pkg-config --exists libcrypto
+need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need python3 python3 --version
 need python3-venv python3 -c 'import venv, ensurepip'
 need curl curl --version
+# What the benchmark compares compression with.
+need pigz pigz --version
 # On Debian nginx is not on the PATH of everyone.
 need nginx-light env PATH="$PATH:/usr/sbin:/usr/local/sbin" nginx -v
 if [[ $(uname -s) == Linux ]]; then

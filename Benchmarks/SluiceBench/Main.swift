@@ -12,7 +12,7 @@ import Darwin
 enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all
-            + ProgressRows.all + MemoryRows.all + OldWayRows.all + PeerRows.all
+            + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all + OldWayRows.all + PeerRows.all
     }
 
     static func main() async {

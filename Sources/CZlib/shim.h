@@ -4,9 +4,10 @@
 
 #include <zlib.h>
 
-// Raw deflate (RFC 1951) with the largest window, and zlib's own default of memory.
-static inline int sluice_deflate_init(z_stream *stream, int level) {
-    return deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+// With zlib's own default of memory. `window_bits` also says what is around the deflated bytes: -15 nothing, with the
+// largest window, and 31 gzip's header and trailer.
+static inline int sluice_deflate_init(z_stream *stream, int level, int window_bits) {
+    return deflateInit2(stream, level, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
 }
 
 #endif

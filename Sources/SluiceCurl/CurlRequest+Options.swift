@@ -85,6 +85,10 @@ extension CurlRequest {
         public var minimumVersion = Version.v1_2
         /// What of the certificate is checked.
         public var verification = Verification.full
+        /// The certificate to show to a server that asks for one; nil for none.
+        ///
+        /// It is shown to the URL's own origin only, as ``CurlRequest/authentication`` is.
+        public var clientCertificate: ClientCertificate?
 
         /// The system's authorities, TLS 1.2 or newer, everything checked.
         public init() {}

@@ -27,7 +27,9 @@ public struct CurlResponse: Sendable {
     public let sentCompletely: Bool
     /// How many redirects were followed.
     public let redirectCount: Int
-    /// The seconds from the call to the response's last byte, redirects included.
+    /// How often was tried, this answer's attempt included.
+    public let attempts: Int
+    /// The seconds from the call to the response's last byte, redirects and retries included.
     public let elapsedSeconds: Double
 
     /// A header field's value.

@@ -91,10 +91,13 @@ final class EasyHandle {
     // MARK: What is known of the transfer
 
     /// This end's port of the connection that was used last.
-    var localPort: Int64 {
+    var localPort: Int64 { Int64(number(CURLINFO_LOCAL_PORT)) }
+
+    /// A number of those that C calls long; 0 where libcurl does not know.
+    func number(_ info: CURLINFO) -> Int {
         var value = 0
-        unsafe sluice_get_long(pointer, CURLINFO_LOCAL_PORT, &value)
-        return Int64(value)
+        unsafe sluice_get_long(pointer, info, &value)
+        return value
     }
 
     /// A number that libcurl has of the transfer; 0 where it does not know.

@@ -5,6 +5,8 @@ internal import Sluice
 struct Endpoint {
     /// The URL without user and password.
     let url: String
+    /// Whether it is `https`.
+    let isSecure: Bool
     /// Whom credentials may be sent to: the scheme, the host and the port.
     let origin: String
     /// The user and the password that the URL had.
@@ -59,6 +61,7 @@ struct Endpoint {
                 url: shown
             )
         }
+        isSecure = scheme == "https"
         let host = parsed.part(CURLUPART_HOST) ?? ""
         let port = parsed.part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT) ?? ""
         origin = "\(scheme)://\(host.lowercased()):\(port)"
@@ -85,7 +88,7 @@ struct Endpoint {
 /// libcurl's own parser, so that what is checked is what is connected to.
 // @safe: the handle is made in `init`, freed in `deinit`, and never leaves the class.
 @safe
-private final class ParsedURL {
+final class ParsedURL {
     private let handle: OpaquePointer
 
     init() throws(TransferError) {

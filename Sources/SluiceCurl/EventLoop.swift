@@ -12,6 +12,11 @@ final class EventLoop: Sendable {
         case cancel(id: Int)
         /// A paused transfer's body has bytes again.
         case resume(id: Int)
+        /// Something happened to a download's file.
+        case disk(id: Int, FileWriter.Event)
+        /// Take no more transfers, and end when the last one is over.
+        case finish
+        /// End all transfers.
         case shutDown
     }
 
@@ -28,6 +33,7 @@ final class EventLoop: Sendable {
     }
 
     let configuration: CurlClient.Configuration
+    let diskThreads = DiskThreads()
     private let state: Mutex<State>
 
     /// Makes a loop, whose thread is started by the first transfer.
@@ -50,29 +56,31 @@ final class EventLoop: Sendable {
         switch before {
         case .notStarted: startThread()
         case .running: wake()
-        case .closing, .ended: ticket.resume(.failure(.clientClosed(ticket)))
+        case .closing, .ended: ticket.complete(.failure(.clientClosed(ticket)))
         }
     }
 
     /// Leaves a command; one that comes too late has no effect.
     func send(_ command: Command) {
         state.withLock { state in
-            if state.phase == .running { state.commands.append(command) }
+            if state.phase == .running || state.phase == .closing { state.commands.append(command) }
         }
         wake()
     }
 
     /// Ends all transfers and the thread, and waits for neither.
     func shutDown() {
-        state.withLock { Self.beginClosing(&$0) }
+        state.withLock { Self.beginClosing(&$0, .shutDown) }
         wake()
     }
 
-    /// Ends all transfers and the thread, and waits for both.
-    func shutDownAndWait() async {
+    /// Ends the thread, and waits for it.
+    ///
+    /// - Parameter finishing: Whether the transfers that run come to their end before.
+    func shutDownAndWait(finishing: Bool) async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
-                Self.beginClosing(&state)
+                Self.beginClosing(&state, finishing ? .finish : .shutDown)
                 if state.phase != .ended { state.waiters.append(continuation) }
                 return state.phase == .ended
             }
@@ -80,13 +88,13 @@ final class EventLoop: Sendable {
         }
     }
 
-    private static func beginClosing(_ state: inout State) {
+    private static func beginClosing(_ state: inout State, _ command: Command) {
         switch state.phase {
         case .notStarted: state.phase = .ended
-        case .running:
+        case .running, .closing:
             state.phase = .closing
-            state.commands.append(.shutDown)
-        case .closing, .ended: break
+            state.commands.append(command)
+        case .ended: break
         }
     }
 
@@ -118,7 +126,7 @@ final class EventLoop: Sendable {
                 return state.commands
             }
             for case .add(let ticket) in commands {
-                ticket.resume(
+                ticket.complete(
                     .failure(TransferError(.resourcesExhausted, "there is no thread for the transfers: \(error)"))
                 )
             }
@@ -136,18 +144,16 @@ final class EventLoop: Sendable {
             // Closing the connections still asks for the loop's last words.
             withExtendedLifetime(loop) { multi.destroy() }
         }
-        let commands = state.withLock { state in
-            // Where there was no handle to be had, the next transfer may have better luck.
-            state.phase = multi == nil && state.phase == .running ? .notStarted : .ended
+        let (commands, wasClosed) = state.withLock { state in
+            let wasClosed = state.phase == .closing
+            // Where libcurl failed, the next transfer may have better luck.
+            state.phase = wasClosed ? .ended : .notStarted
             defer { state.commands = [] }
-            return state.commands
+            return (state.commands, wasClosed)
         }
-        let noMemory = TransferError(
-            .resourcesExhausted,
-            "libcurl could not be initialised; are there memory and descriptors left?"
-        )
+        let failure = TransferError(.resourcesExhausted, "libcurl failed; are there memory and descriptors left?")
         for case .add(let ticket) in commands {
-            ticket.resume(.failure(multi == nil ? noMemory : .clientClosed(ticket)))
+            ticket.complete(.failure(wasClosed ? .clientClosed(ticket) : failure))
         }
         resumeWaiters()
     }

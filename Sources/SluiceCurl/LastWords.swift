@@ -84,7 +84,7 @@ extension ResponseCollector {
         guard !isHeadComplete, rest.starts(with: "HTTP/1.".utf8) else { return }
         while !isHeadComplete {
             guard let end = rest.firstIndex(of: 0x0A) else { return }
-            let goesOn = unsafe rest[...end].withUnsafeBytes { unsafe takeHeader($0) }
+            let goesOn = unsafe rest[...end].withUnsafeBytes { unsafe takeHeader($0, requestBytes: 0) }
             guard goesOn else { return }
             rest = rest[(end + 1)...]
         }

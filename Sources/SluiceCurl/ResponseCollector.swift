@@ -20,6 +20,7 @@ final class ResponseCollector {
     /// The bytes of all heads so far.
     private(set) var headBytes = 0
     private var discardedBytes = 0
+    private var requestBytesBefore: Int64 = -1
 
     /// As much as libcurl's newer versions take in all.
     private static let headLimit = 300 * 1024
@@ -54,8 +55,12 @@ final class ResponseCollector {
 
     /// Takes a line of a head, its end included.
     ///
+    /// - Parameters:
+    ///   - bytes: The line.
+    ///   - requestBytes: The bytes of requests that were sent so far: where there are no more than at the last status line,
+    ///     what looks like another one is a trailer.
     /// - Returns: Whether to go on.
-    func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func takeHeader(_ bytes: UnsafeRawBufferPointer, requestBytes: Int64) -> Bool {
         headBytes += bytes.count
         guard headBytes <= Self.headLimit else {
             isHeadTooLarge = true
@@ -65,7 +70,9 @@ final class ResponseCollector {
         var line = unsafe bytes[...]
         while let last = unsafe line.last, last == 0x0A || last == 0x0D { unsafe line.removeLast() }
         let isStatus = unsafe line.starts(with: "HTTP/".utf8)
-        if isStatus, status == nil || isHeadComplete || headers.isEmpty {
+        let isAnotherAnswer = isHeadComplete && requestBytes > requestBytesBefore
+        if isStatus, status == nil || isAnotherAnswer {
+            requestBytesBefore = requestBytes
             begin(unsafe String(decoding: line, as: UTF8.self))
         } else if isHeadComplete || status == nil {
             // A trailer: nobody asked for it.

@@ -15,15 +15,17 @@ import Darwin
 extension EasyHandle {
     func connectCallbacks(of transfer: Transfer) throws(TransferError) {
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
-        unsafe try check(sluice_set_read_function(pointer, readBody), CURLOPT_READFUNCTION)
-        unsafe try set(CURLOPT_READDATA, pointer: context)
-        unsafe try check(sluice_set_seek_function(pointer, seekBody), CURLOPT_SEEKFUNCTION)
-        unsafe try set(CURLOPT_SEEKDATA, pointer: context)
+        if transfer.feed != nil {
+            unsafe try check(sluice_set_read_function(pointer, readBody), CURLOPT_READFUNCTION)
+            unsafe try set(CURLOPT_READDATA, pointer: context)
+            unsafe try check(sluice_set_seek_function(pointer, seekBody), CURLOPT_SEEKFUNCTION)
+            unsafe try set(CURLOPT_SEEKDATA, pointer: context)
+        }
         unsafe try check(sluice_set_header_function(pointer, takeHeader), CURLOPT_HEADERFUNCTION)
         unsafe try set(CURLOPT_HEADERDATA, pointer: context)
         unsafe try check(sluice_set_write_function(pointer, takeBody), CURLOPT_WRITEFUNCTION)
         unsafe try set(CURLOPT_WRITEDATA, pointer: context)
-        guard transfer.debugLog != nil else { return }
+        guard transfer.wantsDebug else { return }
         unsafe try check(sluice_set_debug_function(pointer, takeDebug), CURLOPT_DEBUGFUNCTION)
         unsafe try set(CURLOPT_DEBUGDATA, pointer: context)
         try set(CURLOPT_VERBOSE, true)
@@ -36,9 +38,9 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 }
 
 private let readBody: curl_read_callback = { buffer, size, count, context in
-    guard let transfer = unsafe transfer(context) else { return Int(CURL_READFUNC_ABORT) }
+    guard let feed = unsafe transfer(context)?.feed else { return Int(CURL_READFUNC_ABORT) }
     let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    return switch unsafe transfer.feed.read(into: room) {
+    return switch unsafe feed.read(into: room) {
     case .bytes(let count): count
     case .end: 0
     case .pause: Int(CURL_READFUNC_PAUSE)
@@ -48,24 +50,27 @@ private let readBody: curl_read_callback = { buffer, size, count, context in
 
 private let seekBody: curl_seek_callback = { context, offset, origin in
     guard let transfer = unsafe transfer(context), origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
-    return transfer.feed.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    return transfer.rewind(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }
 
 // Any other number than the one of the bytes given makes libcurl stop.
 private let takeHeader: curl_write_callback = { buffer, size, count, context in
     let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let goesOn = unsafe transfer(context)?.collector.takeHeader(bytes) ?? false
+    let goesOn = unsafe transfer(context)?.takeHeader(bytes) ?? false
     return goesOn ? size * count : -1
 }
 
 private let takeBody: curl_write_callback = { buffer, size, count, context in
     let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let goesOn = unsafe transfer(context)?.collector.takeBody(bytes) ?? false
-    return goesOn ? size * count : -1
+    return switch unsafe transfer(context)?.takeBody(bytes) {
+    case .taken: size * count
+    case .pause: Int(CURL_WRITEFUNC_PAUSE)
+    case .abort, nil: -1
+    }
 }
 
 private let takeDebug: curl_debug_callback = { _, type, buffer, count, context in
     let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: count)
-    unsafe transfer(context)?.debugLog?.take(type, bytes)
+    unsafe transfer(context)?.takeDebug(type, bytes)
     return 0
 }

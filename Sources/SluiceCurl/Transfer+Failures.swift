@@ -4,21 +4,27 @@ internal import Sluice
 /// What libcurl's errors mean to whoever made the request, and what to do about them.
 extension Transfer {
     /// An error about this transfer as it stands.
-    func error(_ code: TransferError.Code, _ reason: String, _ curlCode: CURLcode? = nil) -> TransferError {
+    func error(
+        _ code: TransferError.Code,
+        _ reason: String,
+        _ curlCode: CURLcode? = nil,
+        response: CurlResponse? = nil
+    ) -> TransferError {
         TransferError(
             code,
             reason,
             url: url,
             curlCode: curlCode.map { Int32($0.rawValue) },
-            sentBytes: feed.position,
-            bodyError: code == .bodyFailed ? feed.failure : nil
+            sentBytes: feed?.position ?? 0,
+            bodyError: code == .bodyFailed ? feed?.failure : nil,
+            response: response
         )
     }
 
     /// The error for a request that libcurl gave up.
     func failure(_ code: CURLcode) -> TransferError {
         // What went wrong on this side explains more than what libcurl made of it.
-        if feed.failure != nil { return error(.bodyFailed, "the body could not be read", code) }
+        if feed?.failure != nil { return error(.bodyFailed, "the body could not be read", code) }
         if collector.isTooLarge {
             return error(
                 .responseTooLarge,
@@ -28,11 +34,27 @@ extension Transfer {
             )
         }
         if collector.isHeadTooLarge { return error(.protocolError, "the server sent endless header fields", code) }
-        if feed.isUsedUp {
+        if isLost {
+            return error(
+                .connectionLost,
+                "the connection was lost while the body was sent, and the server may have acted on what it got; try again "
+                    + "if that does no harm, or let the retry policy do so (repeatsAnyMethod)",
+                code
+            )
+        }
+        if feed?.isUsedUp == true {
             return error(
                 .bodyNotReplayable,
                 "the body would have to be sent again, and a part of it can be read only once; make the source "
                     + "restartable, or have the server asked before the body is sent (expectContinue)",
+                code
+            )
+        }
+        if code == CURLE_OUT_OF_MEMORY, handle.info(CURLINFO_STARTTRANSFER_TIME_T) > 0, !collector.isHeadComplete {
+            // libcurl has one code for both.
+            return error(
+                .protocolError,
+                "the server sent a header field that is too long, or memory has run out",
                 code
             )
         }
@@ -41,18 +63,27 @@ extension Transfer {
     }
 
     /// The error for a limit that was passed.
-    func explain(_ passed: TransferLimits.Passed) -> (TransferError.Code, String) {
+    func error(_ passed: TransferLimits.Passed) -> TransferError {
+        let (code, reason) = explain(passed)
+        return error(code, reason)
+    }
+
+    private func explain(_ passed: TransferLimits.Passed) -> (TransferError.Code, String) {
         switch passed {
         case .total(let limit):
             return (
                 .timeout, "the transfer took longer than \(limit); raise totalTimeout for bodies of this size"
             )
-        case .idle(let limit) where feed.isWaiting:
+        case .idle(let limit) where feed?.isWaiting == true:
             return (
                 .idleTimeout,
                 "the body's source gave no bytes for \(limit); raise idleTimeout if it may be so slow"
             )
-        case .idle(let limit) where feed.isAtEnd:
+        case .idle(let limit) where !isConnected:
+            return (
+                .idleTimeout, "the TLS handshake, or the proxy, has stood still for \(limit); check host and port"
+            )
+        case .idle(let limit) where feed?.isAtEnd == true:
             return (
                 .idleTimeout, "all was sent, and the server has not answered for \(limit); raise idleTimeout"
             )

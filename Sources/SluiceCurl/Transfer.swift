@@ -5,64 +5,107 @@ internal import Sluice
 ///
 /// libcurl answers challenges by itself. Redirects are followed here, one request after the other on the same handle:
 /// so the method, the body, the credentials and the header fields of each are what ``CurlRequest`` promises, whatever the
-/// version of libcurl thinks of them. Made and used on the loop's thread only.
+/// version of libcurl thinks of them. Retries begin with the first request again. Made and used on the loop's thread
+/// only.
 final class Transfer {
     let ticket: TransferTicket
     let handle: EasyHandle
-    let feed: BodyFeed
+    /// Where the body comes from; nil where none is sent.
+    let feed: BodyFeed?
+    /// Where the answer's body goes; nil where it is kept in memory.
+    let sink: (any BodySink)?
     private(set) var collector: ResponseCollector
     private var limits: TransferLimits
+    private var retry: RetryState
     /// Takes credentials out of debug lines; nil where nobody wants lines.
-    let debugLog: DebugLog?
+    private let debugLog: DebugLog?
 
     private let lastWords: LastWords
 
     /// Where the present request goes.
     var url: String { hop.endpoint.url }
 
+    /// The first request, with which every attempt begins.
+    private let firstHop: RequestHop
     /// The request that is under way.
     private var hop: RequestHop
     private var redirectCount = 0
     /// Whether the last request with a body sent all of it.
     private var sentCompletely = false
+    /// Whether the server refused an HTTP/2 stream unseen.
+    private var isRefused = false
+    /// Whether libcurl was not allowed to send the request again by itself.
+    private(set) var isLost = false
+
+    /// What becomes of the answer's body, once its head is there.
+    private var verdict: SinkVerdict?
+    /// The wait for another attempt that the answer's status calls for.
+    private var wait: Duration?
 
     /// What becomes of a transfer when a request of it is over.
     enum Step {
-        /// It goes on with another request, for which the handle is ready.
+        /// It goes on with another request, for which it has to be prepared.
         case again
+        /// It goes on with another attempt after a while.
+        case retry(RetryNotice)
+        /// The file has all of its bytes.
+        case commit(CurlResponse)
         case done(Result<CurlResponse, TransferError>)
     }
 
-    /// Prepares the handle; nothing is connected to yet.
-    ///
-    /// `notify` is called from another thread when a paused transfer can go on.
-    init(
-        _ ticket: TransferTicket,
-        _ lastWords: LastWords,
-        userAgent: String,
-        notify: @escaping @Sendable () -> Void
-    ) throws(TransferError) {
+    /// What a transfer needs of the loop that it runs on.
+    struct Surroundings {
+        let lastWords: LastWords
+        let diskThreads: DiskThreads
+        let userAgent: String
+        /// Sends a command to the loop, from any thread.
+        let send: @Sendable (EventLoop.Command) -> Void
+    }
+
+    /// Checks the request; nothing is connected to and no file is opened yet.
+    init(_ ticket: TransferTicket, _ surroundings: Surroundings) throws(TransferError) {
         self.ticket = ticket
-        self.lastWords = lastWords
+        lastWords = surroundings.lastWords
         let request = ticket.request
-        hop = try RequestHop(request, userAgent: userAgent)
+        let hop = try RequestHop(request, for: ticket.work, userAgent: surroundings.userAgent)
+        firstHop = hop
+        self.hop = hop
         limits = try TransferLimits(request)
+        retry = RetryState(request, start: limits.start)
         handle = try EasyHandle()
-        feed = BodyFeed(ticket.body, chunkSize: hop.bufferSize, meter: ticket.meter, notify: notify)
+        let (id, send) = (ticket.id, surroundings.send)
+        feed = ticket.body.map { body in
+            let chunkSize = hop.bufferSize(for: body.contentLength)
+            return BodyFeed(body, chunkSize: chunkSize, meter: ticket.meter) { send(.resume(id: id)) }
+        }
+        sink =
+            switch ticket.work {
+            case .upload, .memory: nil
+            case .chunks(let channel): ChunkSink(channel) { send(.resume(id: id)) }
+            case .file(let path, let options):
+                try FileSink(path, options, url: hop.endpoint.url, surroundings.diskThreads) { send(.disk(id: id, $0)) }
+            }
         collector = ResponseCollector(
             bodyLimit: request.responseBodyLimit,
             followsRedirects: request.redirects != .none
         )
         debugLog = request.debug.map { DebugLog($0) }
-        try prepare()
-        if let start = try? ticket.body.makeReader() { ticket.meter?.advance(to: start.mark) }
+        if let start = try? ticket.body?.makeReader() {
+            ticket.meter?.advance(to: start.mark)
+        } else {
+            ticket.meter?.advance(to: 0, of: nil)
+        }
     }
 
-    /// Sets every option for the request that is next.
-    private func prepare() throws(TransferError) {
+    /// Sets every option for the request that is next, whose upload buffer may have `share` bytes at most.
+    func prepare(share: Int) throws(TransferError) {
+        verdict = nil
+        wait = nil
+        isRefused = false
+        isLost = false
         do {
             try handle.reset()
-            try hop.configure(handle, for: ticket.body)
+            try hop.configure(handle, for: ticket.body, from: sink?.resumePoint, share: share)
             unsafe try handle.set(CURLOPT_PRIVATE, pointer: UnsafeMutableRawPointer(bitPattern: ticket.id))
             try handle.connectCallbacks(of: self)
             try lastWords.listen(to: handle)
@@ -71,53 +114,223 @@ final class Transfer {
         }
     }
 
+    // MARK: The answer
+
+    /// Takes a line of a head.
+    ///
+    /// - Returns: Whether to go on.
+    func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe collector.takeHeader(bytes, requestBytes: Int64(handle.number(CURLINFO_REQUEST_SIZE))) else {
+            return false
+        }
+        // An answer to which libcurl has one of its own is none, and then its body does not come here.
+        guard collector.isHeadComplete, !(hop.answersChallenges && collector.status == 401) else { return true }
+        return judge()
+    }
+
+    /// What became of bytes of the answer's body.
+    enum Taking {
+        case taken, pause, abort
+    }
+
+    /// Takes bytes of the answer's body.
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
+        guard judge() else { return .abort }
+        guard let sink, case .take = verdict else {
+            guard unsafe collector.takeBody(bytes) else { return .abort }
+            if feed == nil, sink == nil {
+                ticket.meter?.advance(to: Int64(collector.body.count), of: response.bodyLength)
+            }
+            return .taken
+        }
+        guard unsafe sink.take(bytes) else { return .pause }
+        ticket.meter?.advance(to: sink.position, of: sink.total)
+        return .taken
+    }
+
+    /// Decides what becomes of an answer, once its head is there.
+    ///
+    /// - Returns: Whether the rest of it is of use.
+    private func judge() -> Bool {
+        if verdict == nil {
+            if collector.redirectLocation != nil {
+                verdict = .collect
+            } else {
+                let response = response
+                wait = canRepeat ? retry.delay(after: response) : nil
+                verdict = wait == nil ? sink?.begin(response) ?? .collect : .collect
+                if case .take = verdict, let sink { ticket.meter?.advance(to: sink.position, of: sink.total) }
+            }
+        }
+        switch verdict {
+        case .startOver, .refuse: return false
+        case .take, .collect, nil: return true
+        }
+    }
+
+    /// Whether the body can be had from its start again, or still.
+    private var canRepeat: Bool {
+        if let sink = sink as? ChunkSink, !sink.canGoOn { return false }
+        guard let feed else { return true }
+        return feed.failure == nil && !feed.isUsedUp && (feed.position == 0 || ticket.body?.replay != .once)
+    }
+
+    // MARK: Sending again
+
+    /// Goes back in the body, where libcurl wants to send it again by itself.
+    ///
+    /// It does so to answer a challenge, which is what the server asks for. It also does so where a connection that was used
+    /// before turns out to be dead: then the server may have acted on what it got, and it is the policy that decides.
+    ///
+    /// - Returns: Whether the body can be had from there.
+    func rewind(to offset: Int64) -> Bool {
+        guard let feed else { return false }
+        if offset < feed.position, collector.headBytes == 0, !isRefused, !retry.mayRepeat(hop.method) {
+            isLost = true
+            return false
+        }
+        return feed.seek(to: offset)
+    }
+
+    /// Whether what libcurl says is of interest.
+    var wantsDebug: Bool { debugLog != nil || feed != nil && hop.maySpeakHTTP2 }
+
+    /// Takes what libcurl says.
+    func takeDebug(_ type: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
+        // The only way to hear of it: the request went to a connection that was about to close, and nobody acted on it
+        // (RFC 9113 section 8.7).
+        if type == CURLINFO_TEXT, unsafe bytes.starts(with: "REFUSED_STREAM".utf8) { isRefused = true }
+        unsafe debugLog?.take(type, bytes)
+    }
+
+    // MARK: The file
+
+    /// Says that the file is open, and what of it is there.
+    func opened(_ point: ResumePoint?) {
+        guard let sink = sink as? FileSink else { return }
+        sink.opened(point)
+        if let point { ticket.meter?.resume(at: point.offset, of: point.total) }
+    }
+
+    /// The file that was put in its place.
+    func file(at path: String, _ byteCount: Int64, _ response: CurlResponse) -> DownloadedFile {
+        let resumedBytes = (sink as? FileSink)?.resumedBytes ?? 0
+        return DownloadedFile(path: path, byteCount: byteCount, resumedBytes: resumedBytes, response: response)
+    }
+
     // MARK: The end
 
     /// Closes what is open and tells whoever waits, once the handle is back from libcurl.
-    func finish(_ result: Result<CurlResponse, TransferError>) {
-        feed.close()
-        if case .success = result, sentCompletely {
+    func finish(_ result: Result<CurlResponse, TransferError>, file: DownloadedFile? = nil) {
+        feed?.close()
+        if case .success = result, feed == nil || sentCompletely {
             ticket.meter?.finish(completed: true)
         } else {
             ticket.meter?.finish(completed: false)
         }
-        ticket.resume(result)
+        ticket.complete(result.map { TransferTicket.Completion(response: $0, file: file) })
     }
 
     // MARK: Limits
 
-    /// The limit that is passed, if one is.
-    func passedLimit(at now: TransferLimits.Instant) -> TransferLimits.Passed? {
-        limits.check(at: now, activity: activity)
+    /// The limit that is passed, if one is; bytes are expected to move only where libcurl has the handle.
+    func passedLimit(at now: TransferLimits.Instant, isRunning: Bool) -> TransferLimits.Passed? {
+        limits.check(at: now, activity: isRunning ? activity : nil)
     }
 
     func nextLimitCheck(after now: TransferLimits.Instant) -> TransferLimits.Instant? {
         limits.nextCheck(after: now)
     }
 
-    /// A number that changes whenever a byte moves; nil while there is no connection.
+    /// Whether the connection is there, with TLS and through the proxy.
+    var isConnected: Bool { handle.info(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+    /// A number that changes whenever a byte moves; nil while there is nothing that bytes could move on, and while they wait
+    /// for whoever takes them.
     private var activity: Int64? {
-        guard handle.info(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return nil }
+        guard isConnected || handle.localPort > 0, sink?.isPaused != true else { return nil }
         return handle.info(CURLINFO_SIZE_UPLOAD_T) + handle.info(CURLINFO_SIZE_DOWNLOAD_T) + Int64(collector.headBytes)
+            + (isConnected ? 1 : 0)
     }
 
     /// Says what is next when libcurl is done with a request.
     func complete(_ code: CURLcode) -> Step {
-        // The last buffer was read before it was sent, so that the feed alone does not know.
-        if hop.sendsBody { sentCompletely = feed.isAtEnd && handle.info(CURLINFO_SIZE_UPLOAD_T) >= feed.position }
-        if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort),
-            hop.endpoint.origin.hasPrefix("http:")
-        {
-            collector.takeLastWords(words)
+        if let feed {
+            // The last buffer was read before it was sent, so that the feed alone does not know.
+            if hop.sendsBody { sentCompletely = feed.isAtEnd && handle.info(CURLINFO_SIZE_UPLOAD_T) >= feed.position }
+            if code == CURLE_SEND_ERROR, let words = lastWords.take(localPort: handle.localPort),
+                hop.endpoint.origin.hasPrefix("http:")
+            {
+                collector.takeLastWords(words)
+            }
         }
         do throws(TransferError) {
-            guard isAnswered(code) else { throw failure(code) }
-            guard let location = collector.redirectLocation else { return .done(.success(response)) }
-            try redirect(to: location)
-            return .again
+            guard isAnswered(code) else { return try stepBehind(failure(code)) }
+            if let location = collector.redirectLocation {
+                try redirect(to: location)
+                return .again
+            }
+            _ = judge()
+            return try stepBehindAnswer()
         } catch {
             return .done(.failure(error))
         }
+    }
+
+    /// Says what is next where a request is given up that libcurl was not done with.
+    func giveUp(_ error: TransferError) -> Step {
+        do throws(TransferError) {
+            return try stepBehind(error)
+        } catch {
+            return .done(.failure(error))
+        }
+    }
+
+    private func stepBehindAnswer() throws(TransferError) -> Step {
+        if let wait { return .retry(notice(.status(collector.status ?? 0), wait)) }
+        switch verdict {
+        case .startOver:
+            renew()
+            return .again
+        case .refuse(let code, let reason): throw error(code, reason)
+        case .take where sink is FileSink: return .commit(response)
+        case .collect where sink is FileSink:
+            throw error(
+                .unexpectedStatus,
+                "the server answered \(collector.status ?? 0)\(collector.reason.map { " \(printable($0))" } ?? ""), "
+                    + "which is not the file",
+                response: response
+            )
+        case .take, .collect, nil: return .done(.success(response))
+        }
+    }
+
+    private func stepBehind(_ error: TransferError) throws(TransferError) -> Step {
+        switch verdict {
+        case .startOver, .refuse: return try stepBehindAnswer()
+        case .take, .collect, nil: break
+        }
+        // An answer that is not looked at need not be whole.
+        if let wait { return .retry(notice(.status(collector.status ?? 0), wait)) }
+        guard let wait = retry.delay(after: error, method: hop.method, isUntouched: isUntouched) else { throw error }
+        guard canRepeat else {
+            let what =
+                feed == nil ? "the rest of the answer cannot be asked for" : "a part of the body can be read only once"
+            throw error.adding("; it was not tried again, because \(what)")
+        }
+        return .retry(notice(.error(error), wait))
+    }
+
+    private func notice(_ reason: RetryNotice.Reason, _ wait: Duration) -> RetryNotice {
+        RetryNotice(attempt: retry.attempt + 1, reason: reason, delay: wait)
+    }
+
+    /// Whether the server has got nothing of what makes it act.
+    private var isUntouched: Bool {
+        guard isConnected, !isRefused else { return true }
+        // Of a request without a body its head is all that there is.
+        guard let feed, hop.sendsBody, ticket.body?.contentLength != 0 else { return false }
+        return feed.position == 0 && collector.headBytes == 0
     }
 
     /// Whether there is a final response, even where sending or receiving broke off behind its head: a server that
@@ -125,9 +338,12 @@ final class Transfer {
     private func isAnswered(_ code: CURLcode) -> Bool {
         guard collector.isHeadComplete, let status = collector.status else { return false }
         if code == CURLE_OK { return true }
-        guard status >= 300, feed.failure == nil, !collector.isTooLarge, !collector.isHeadTooLarge else { return false }
+        if case .take = verdict { return false }
+        guard status >= 300, feed?.failure == nil, !collector.isHeadTooLarge else { return false }
+        // The page that says why there is no file may be as long as it likes.
+        if collector.isTooLarge { return sink != nil }
         // Behind a body that was sent whole, an answer that breaks off is no answer.
-        if sentCompletely, !collector.isBodyComplete, collector.redirectLocation == nil { return false }
+        if feed == nil || sentCompletely, !collector.isBodyComplete, collector.redirectLocation == nil { return false }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: return true
         // The body of a redirect was longer than it is worth.
@@ -135,6 +351,8 @@ final class Transfer {
         default: return false
         }
     }
+
+    // MARK: The next request
 
     private func redirect(to location: String) throws(TransferError) {
         guard case .follow(let limit) = ticket.request.redirects, redirectCount < limit else {
@@ -149,7 +367,7 @@ final class Transfer {
         } catch {
             throw self.error(error.code, error.reason)
         }
-        if hop.sendsBody, !feed.seek(to: 0) {
+        if hop.sendsBody, feed?.seek(to: 0) == false {
             throw error(
                 .bodyNotReplayable,
                 "the server redirected to \(url) after it had begun to read the body, and a part of the "
@@ -157,10 +375,33 @@ final class Transfer {
             )
         }
         redirectCount += 1
-        collector = ResponseCollector(bodyLimit: ticket.request.responseBodyLimit, followsRedirects: true)
-        try prepare()
+        renew()
     }
 
+    /// Begins another attempt, at the end of the wait for it.
+    func beginAttempt() throws(TransferError) {
+        retry.begin()
+        hop = firstHop
+        redirectCount = 0
+        sentCompletely = false
+        ticket.meter?.beginAttempt(at: sink?.position ?? 0)
+        if feed?.seek(to: 0) == false {
+            throw error(
+                .bodyNotReplayable,
+                "the body would have to be sent again, and a part of it can be read only once"
+            )
+        }
+        renew()
+    }
+
+    private func renew() {
+        collector = ResponseCollector(
+            bodyLimit: ticket.request.responseBodyLimit,
+            followsRedirects: ticket.request.redirects != .none
+        )
+    }
+
+    /// The answer, as far as it has come.
     private var response: CurlResponse {
         CurlResponse(
             status: collector.status ?? 0,
@@ -170,9 +411,10 @@ final class Transfer {
             method: hop.method,
             url: url,
             httpVersion: collector.httpVersion,
-            sentBytes: feed.position,
+            sentBytes: feed?.position ?? 0,
             sentCompletely: sentCompletely,
             redirectCount: redirectCount,
+            attempts: retry.attempt,
             elapsedSeconds: limits.elapsedSeconds
         )
     }

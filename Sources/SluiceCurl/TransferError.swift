@@ -26,6 +26,16 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Code("timeout")
         /// Nothing moved for ``CurlRequest/idleTimeout``.
         public static let idleTimeout = Code("idleTimeout")
+        /// A redirect leads from `https` to `http`; see ``CurlRequest/allowsInsecureRedirects``.
+        public static let insecureRedirect = Code("insecureRedirect")
+        /// The server answered a download to a file with something else than the file; see ``TransferError/response``.
+        public static let unexpectedStatus = Code("unexpectedStatus")
+        /// What came is not what it should be: another length, or another checksum.
+        public static let contentMismatch = Code("contentMismatch")
+        /// The file could not be written, or put in its place; see ``TransferError/path``.
+        public static let fileFailed = Code("fileFailed")
+        /// Another download is writing the same file.
+        public static let fileInUse = Code("fileInUse")
         /// The server closed or reset the connection before it had answered.
         public static let connectionLost = Code("connectionLost")
         /// More redirects than ``CurlRequest/Redirects/follow(limit:)`` allows.
@@ -60,6 +70,12 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
     public let sentBytes: Int64
     /// What reading the body threw, for ``Code/bodyFailed``: it names the part and the path.
     public let bodyError: MultipartError?
+    /// The server's answer, for ``Code/unexpectedStatus``; its body is cut where it is long.
+    public let response: CurlResponse?
+    /// The file that a download could not write.
+    public let path: String?
+    /// The system's number for what went wrong with the file.
+    public let errno: Int32?
 
     init(
         _ code: Code,
@@ -67,7 +83,10 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         url: String = "",
         curlCode: Int32? = nil,
         sentBytes: Int64 = 0,
-        bodyError: MultipartError? = nil
+        bodyError: MultipartError? = nil,
+        response: CurlResponse? = nil,
+        path: String? = nil,
+        errno: Int32? = nil
     ) {
         self.code = code
         self.reason = reason
@@ -75,11 +94,30 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         self.curlCode = curlCode
         self.sentBytes = sentBytes
         self.bodyError = bodyError
+        self.response = response
+        self.path = path
+        self.errno = errno
+    }
+
+    /// The same error with more to say.
+    func adding(_ words: String, url other: String? = nil) -> TransferError {
+        TransferError(
+            code,
+            reason + words,
+            url: other ?? url,
+            curlCode: curlCode,
+            sentBytes: sentBytes,
+            bodyError: bodyError,
+            response: response,
+            path: path,
+            errno: errno
+        )
     }
 
     /// The error in a line: the URL, what happened, and libcurl's number where there is one.
     public var description: String {
         var text = url.isEmpty ? "" : "\(printable(url)): "
+        if let path { text += "\(printable(path)): " }
         text += reason
         if let bodyError { text += ": \(bodyError)" }
         if let curlCode { text += " (curl \(curlCode))" }

@@ -8,7 +8,7 @@ struct TransferLimits {
 
     typealias Instant = SuspendingClock.Instant
 
-    private let start = SuspendingClock.now
+    let start = SuspendingClock.now
     private let total: Duration?
     private let idle: Duration?
     private var lastActivity: Int64?
@@ -45,7 +45,7 @@ struct TransferLimits {
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - activity: A number that changes whenever a byte moves; nil while there is no connection.
+    ///   - activity: A number that changes whenever a byte moves; nil while nothing is expected to move.
     /// - Returns: The limit that was passed, if one was.
     mutating func check(at now: Instant, activity: Int64?) -> Passed? {
         if let total, now - start >= total { return .total(total) }

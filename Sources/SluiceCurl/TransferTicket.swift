@@ -3,23 +3,63 @@ internal import Synchronization
 
 /// What the task that awaits a transfer and the thread that does it know of each other.
 final class TransferTicket: Sendable {
-    typealias Outcome = Result<CurlResponse, TransferError>
+    /// What is to be done.
+    enum Work: Sendable {
+        case upload(MultipartBody)
+        /// A download whose answer is kept in memory.
+        case memory
+        /// A download whose answer goes to a task in chunks.
+        case chunks(ChunkChannel)
+        /// A download to the file of this path.
+        case file(String, FileDownloadOptions)
+    }
+
+    /// What became of it.
+    struct Completion: Sendable {
+        let response: CurlResponse
+        var file: DownloadedFile?
+    }
+
+    typealias Outcome = Result<Completion, TransferError>
 
     /// Tells the process's transfers apart; never 0.
     let id: Int
-    let body: MultipartBody
+    let work: Work
     let request: CurlRequest
     let meter: ProgressMeter?
+    /// Called before the wait for another attempt.
+    let onRetry: (@Sendable (RetryNotice) -> Void)?
     private let cancelled = Atomic(false)
-    private let continuation = Mutex<CheckedContinuation<Outcome, Never>?>(nil)
+    private let completion: Mutex<(@Sendable (Outcome) -> Void)?>
 
     private static let lastID = Atomic(0)
 
-    init(_ body: MultipartBody, _ request: CurlRequest, meter: ProgressMeter?) {
+    /// Makes a ticket.
+    ///
+    /// - Parameters:
+    ///   - work: What is to be done.
+    ///   - request: How.
+    ///   - meter: Told how far it is.
+    ///   - onRetry: Called before the wait for another attempt.
+    ///   - completion: Called once, with what became of it.
+    init(
+        _ work: Work,
+        _ request: CurlRequest,
+        meter: ProgressMeter?,
+        onRetry: (@Sendable (RetryNotice) -> Void)? = nil,
+        completion: @escaping @Sendable (Outcome) -> Void
+    ) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
-        self.body = body
+        self.work = work
         self.request = request
         self.meter = meter
+        self.onRetry = onRetry
+        self.completion = Mutex(completion)
+    }
+
+    /// The body that is sent, if one is.
+    var body: MultipartBody? {
+        if case .upload(let body) = work { body } else { nil }
     }
 
     /// Whether the task is cancelled, which it may be before the loop has heard of the transfer.
@@ -29,17 +69,12 @@ final class TransferTicket: Sendable {
         cancelled.store(true, ordering: .relaxed)
     }
 
-    /// Says whom to tell, before the ticket is handed on.
-    func setWaiter(_ waiter: CheckedContinuation<Outcome, Never>) {
-        continuation.withLock { $0 = waiter }
-    }
-
-    /// Tells the task what became of the transfer; only the first call has an effect.
-    func resume(_ outcome: Outcome) {
-        let waiter = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
+    /// Tells what became of the transfer; only the first call has an effect.
+    func complete(_ outcome: Outcome) {
+        let completion = completion.withLock { completion in
+            defer { completion = nil }
+            return completion
         }
-        waiter?.resume(returning: outcome)
+        completion?(outcome)
     }
 }

@@ -19,17 +19,70 @@ enum Option: String, CaseIterable, Sendable {
     case user
     case digest
     case anyAuth = "anyauth"
-    case bearer = "oauth2-bearer"
+    case bearer
+    case oauth2Bearer = "oauth2-bearer"
     case location
+    case maxRedirects = "max-redirs"
+    case allowInsecureRedirects = "allow-insecure-redirects"
+
     case insecure
     case caFile = "cacert"
-    case fail
+    case certificate = "cert"
+    case key
+    case passphrase = "pass"
+
+    case proxy
+    case proxyUser = "proxy-user"
+    case noProxy = "noproxy"
+    case unixSocket = "unix-socket"
+    case http1 = "http1.1"
+    case http2
+    case http2PriorKnowledge = "http2-prior-knowledge"
+
     case maxTime = "max-time"
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
+    case limitRate = "limit-rate"
     case maxResponse = "max-response"
+    case retry
+    case retryDelay = "retry-delay"
+    case retryMaxTime = "retry-max-time"
+    case retryAnyMethod = "retry-any-method"
+
+    case remoteName = "remote-name"
+    case continueAt = "continue"
+    case removeOnError = "remove-on-error"
+    case sha256
+    case fsync
+
+    case next
+    case parallel
+    case failEarly = "fail-early"
+
+    case fail
     case progress
     case verbose
+
+    case contentType = "content-type"
+    case lenient
+    case into
+    case force
+    case list
+    case json
+
+    case maxTotal = "max-total"
+    case maxFile = "max-file"
+    case maxField = "max-field"
+    case maxParts = "max-parts"
+    case maxHeaders = "max-headers"
+
+    case port
+    case bind
+    case allowHost = "allow-host"
+    case once
+    case digests
+    case minFree = "min-free"
+    case maxConnections = "max-connections"
 
     case help
     case version
@@ -39,16 +92,28 @@ enum Option: String, CaseIterable, Sendable {
         .form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles, .gzipWorkers, .gzipLength,
     ]
 
+    /// The options of whatever talks to a server.
+    static let ofConnections: [(heading: String, options: [Option])] = [
+        ("The way to the server", [.proxy, .proxyUser, .noProxy, .unixSocket, .http1, .http2, .http2PriorKnowledge]),
+        ("TLS", [.insecure, .caFile, .certificate, .key, .passphrase]),
+        ("Retries", [.retry, .retryDelay, .retryMaxTime, .retryAnyMethod]),
+    ]
+
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
         switch self {
         case .form: "F"
         case .output: "o"
+        case .remoteName: "O"
+        case .continueAt: "C"
         case .request: "X"
         case .header: "H"
         case .user: "u"
         case .location: "L"
         case .insecure: "k"
+        case .certificate: "E"
+        case .proxy: "x"
+        case .proxyUser: "U"
         case .fail: "f"
         case .maxTime: "m"
         case .verbose: "v"
@@ -64,77 +129,33 @@ enum Option: String, CaseIterable, Sendable {
         case .form: "SPEC"
         case .formString: "NAME=VALUE"
         case .boundary: "TEXT"
+        case .passphrase: "PHRASE"
         case .subtype: "NAME"
-        case .escape: "HOW"
-        case .output, .caFile: "FILE"
+        case .escape, .progress: "HOW"
+        case .output, .caFile, .key: "FILE"
+        case .certificate: "FILE[:PHRASE]"
         case .request: "METHOD"
         case .header: "LINE"
-        case .user: "NAME[:PASSWORD]"
-        case .bearer: "TOKEN"
-        case .maxTime, .connectTimeout, .idleTimeout: "SECONDS"
-        case .maxResponse: "BYTES"
-        case .gzipWorkers: "N"
+        case .user, .proxyUser: "NAME[:PASSWORD]"
+        case .bearer, .oauth2Bearer: "TOKEN"
+        case .proxy: "URL"
+        case .noProxy: "HOSTS"
+        case .unixSocket: "PATH"
+        case .maxTime, .connectTimeout, .idleTimeout, .retryDelay, .retryMaxTime: "SECONDS"
+        case .maxResponse, .limitRate, .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
+        case .maxRedirects, .retry, .parallel, .gzipWorkers, .maxParts, .maxConnections: "N"
         case .gzipLength: "HOW"
-        case .progress: "HOW"
-        case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location, .insecure, .fail,
-            .verbose, .help, .version:
+        case .sha256: "HEX"
+        case .contentType: "TYPE"
+        case .into: "DIR"
+        case .port: "PORT"
+        case .bind: "ADDRESS"
+        case .allowHost: "NAME"
+        case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location,
+            .allowInsecureRedirects, .insecure, .http1, .http2, .http2PriorKnowledge, .retryAnyMethod, .remoteName,
+            .continueAt, .removeOnError, .fsync, .next, .failEarly, .fail, .verbose, .lenient, .force, .list, .json,
+            .once, .digests, .help, .version:
             nil
-        }
-    }
-
-    /// What the help says, in lines that fit beside the names.
-    var help: [String] {
-        switch self {
-        case .form: ["add a part, as curl's -F does; see SPEC below"]
-        case .formString: ["add a field with exactly this value"]
-        case .boundary: ["separate the parts by TEXT; random unless given"]
-        case .subtype: ["send multipart/NAME: form-data (the default), mixed,", "related, ..."]
-        case .escape:
-            [
-                "how to write quotes and line breaks in names:",
-                "percent (%22, the default), html (the same, and as",
-                "browsers do in values) or backslash (\\\")",
-            ]
-        case .formEscape: ["the same as --escape backslash"]
-        case .strictFiles:
-            ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
-        case .gzipWorkers: ["compress a part on N threads; as many as there are", "cores unless given"]
-        case .gzipLength:
-            [
-                "how to know a compressed part's length: unknown (the",
-                "default: it is sent in chunks), measured (compress",
-                "twice) or spooled (compress first, to a temporary",
-                "file unless it is small)",
-            ]
-        case .output:
-            ["write to FILE, which is replaced only when all is", "there; - is standard output"]
-        case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]
-        case .printLength: ["print the body's length in bytes, or \"unknown\",", "likewise"]
-        case .request: ["use METHOD; POST unless given"]
-        case .header:
-            ["send a header, like 'Name: value'; 'Name;' sends an", "empty one, 'Expect:' sends none of that name"]
-        case .user:
-            ["log in with HTTP Basic; without PASSWORD it is asked", "for. On the command line, others can see it"]
-        case .digest: ["with -u: log in with HTTP Digest"]
-        case .anyAuth: ["with -u: log in with what the server asks for"]
-        case .bearer: ["log in with a token"]
-        case .location: ["follow redirects"]
-        case .insecure: ["do not verify the server's certificate"]
-        case .caFile: ["trust the authorities in FILE (PEM) only"]
-        case .fail: ["end with status 22 if the server answers with 400", "or above"]
-        case .maxTime: ["give up after so many seconds"]
-        case .connectTimeout: ["give up if not connected after so many seconds"]
-        case .idleTimeout: ["give up if nothing moves for so many seconds, also", "while the server thinks"]
-        case .maxResponse: ["accept no longer answer; 64M unless given"]
-        case .progress:
-            [
-                "show progress on standard error: bar, plain (lines),",
-                "json (an object a line), none, or auto (the default:",
-                "bar on a terminal, plain elsewhere)",
-            ]
-        case .verbose: ["show headers and connections on standard error"]
-        case .help: ["print this"]
-        case .version: ["print the version"]
         }
     }
 }

@@ -35,11 +35,26 @@ enum Tool {
             switch name {
             case "encode":
                 try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
-                    try await EncodeCommand(parsed).run()
+                    // It has no --next.
+                    try await EncodeCommand(parsed[0]).run()
                 }
             case "upload":
                 try await run(arguments, UploadCommand.groups, UploadCommand.help) { (parsed) async throws(ToolError) in
                     try await UploadCommand(parsed).run()
+                }
+            case "download":
+                try await run(arguments, DownloadCommand.groups, DownloadCommand.help) {
+                    (parsed) async throws(ToolError) in
+                    try await DownloadCommand(parsed).run()
+                }
+            case "decode":
+                try await run(arguments, DecodeCommand.groups, DecodeCommand.help) { (parsed) async throws(ToolError) in
+                    try await DecodeCommand(parsed).run()
+                }
+            case "receive":
+                try await run(arguments, ReceiveCommand.groups, ReceiveCommand.help) {
+                    (parsed) async throws(ToolError) in
+                    try await ReceiveCommand(parsed).run()
                 }
             default:
                 try runWithoutCommand(arguments)
@@ -51,16 +66,16 @@ enum Tool {
         }
     }
 
-    private static let commands = ["encode", "upload"]
+    private static let commands = ["encode", "upload", "download", "decode", "receive"]
 
     private static func run(
         _ arguments: [String],
         _ groups: [Usage.Group],
         _ help: String,
-        command: (ParsedArguments) async throws(ToolError) -> Void
+        command: ([ParsedArguments]) async throws(ToolError) -> Void
     ) async throws(ToolError) {
-        let parsed = try OptionParser.parse(Array(arguments.dropFirst()), groups.flatMap(\.options))
-        if parsed.options.contains(where: { $0.option == .help }) {
+        let parsed = try OptionParser.parseGroups(Array(arguments.dropFirst()), groups.flatMap(\.options))
+        if parsed.flatMap(\.options).contains(where: { $0.option == .help }) {
             try StandardOutput.print(help)
         } else {
             try await command(parsed)
@@ -69,14 +84,14 @@ enum Tool {
 
     private static func runWithoutCommand(_ arguments: [String]) throws(ToolError) {
         guard let first = arguments.first else {
-            throw .usage("there is no command; encode and upload are the ones")
+            throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
         guard first.hasPrefix("-") else { throw .usage("unknown command '\(printable(first))'") }
         let parsed = try OptionParser.parse(arguments, [.help, .version])
         switch parsed.options.first?.option {
         case .help: try StandardOutput.print(Usage.tool)
         case .version: try StandardOutput.print(Usage.version)
-        default: throw .usage("there is no command; encode and upload are the ones")
+        default: throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
     }
 }

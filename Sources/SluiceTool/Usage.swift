@@ -12,11 +12,15 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies and uploads them, files of any size in constant memory.
+        Makes multipart bodies, sends and receives them, takes them apart, and downloads
+        files; of any size in constant memory.
 
         Commands:
-          encode   write a multipart body to a file, a pipe or standard output
-          upload   send a multipart body to a server
+          encode    write a multipart body to a file, a pipe or standard output
+          upload    send a multipart body to a server
+          download  get a file from a server
+          decode    list a body's parts, or write them to files
+          receive   take in uploads from browsers and other clients
 
         Options:
         \(list([.help, .version]))
@@ -28,7 +32,21 @@ enum Usage {
     }
 
     /// What `sluice COMMAND --help` prints.
-    static func command(_ synopsis: String, _ purpose: String, _ groups: [Group], exampleLines: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - synopsis: How it is called.
+    ///   - purpose: What it does.
+    ///   - groups: Its options.
+    ///   - notes: What else is to be known, between the options and the examples.
+    ///   - exampleLines: The examples, indented.
+    /// - Returns: The text.
+    static func command(
+        _ synopsis: String,
+        _ purpose: String,
+        _ groups: [Group],
+        notes: String? = nil,
+        exampleLines: String
+    ) -> String {
         let options = groups.map { "\($0.heading):\n\(list($0.options))" }.joined(separator: "\n\n")
         return """
             Usage: \(synopsis)
@@ -36,9 +54,7 @@ enum Usage {
             \(purpose)
 
             \(options)
-
-            \(specification)
-
+            \(notes.map { "\n\($0)\n" } ?? "")
             Examples:
             \(exampleLines)
 
@@ -46,7 +62,8 @@ enum Usage {
             """
     }
 
-    private static let specification = """
+    /// What the commands that make forms say of `-F`.
+    static let formSpecification = """
         SPEC is what curl's -F takes:
           NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
           NAME=<FILE        a field with the file's content; - is standard input

@@ -5,6 +5,8 @@
     server.pem/.key      for localhost, 127.0.0.1 and ::1
     wronghost.pem/.key   valid, for another host
     expired.pem/.key     for localhost, but no longer valid
+    client.pem/.key      for a client called `Sluice test client`
+    locked.pem           the same, with the key in the file, encrypted with `open sesame`
     other-ca.pem   an authority that signed none of them
 """
 
@@ -16,6 +18,7 @@ import os
 import pathlib
 
 import trustme
+from cryptography.hazmat.primitives import serialization
 
 
 def write_certificate(directory: pathlib.Path, name: str, certificate: trustme.LeafCert) -> None:
@@ -45,6 +48,12 @@ def main() -> None:
         not_after=now - datetime.timedelta(days=1),
     )
     write_certificate(directory, "expired", expired)
+    client = authority.issue_cert("client.example", common_name="Sluice test client")
+    write_certificate(directory, "client", client)
+    key = serialization.load_pem_private_key(client.private_key_pem.bytes(), None)
+    encryption = serialization.BestAvailableEncryption(b"open sesame")
+    locked = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
+    (directory / "locked.pem").write_bytes(client.cert_chain_pems[0].bytes() + locked)
     trustme.CA(organization_name="Another test authority").cert_pem.write_to_path(directory / "other-ca.pem")
 
 

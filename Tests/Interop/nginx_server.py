@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a throwaway nginx from nginx.conf.in, which says what each location does.
 
-Prints one line when it is ready: {"http": PORT, "https": PORT or null, "directory": DIR}. HTTPS speaks HTTP/2
+Prints one line when it is ready: {"http": PORT, "https": PORT or null, "unix": PATH, "directory": DIR}. HTTPS speaks HTTP/2
 to a client that asks for it. The answer of /upload is
 {"file": PATH, "method", "protocol", "contentLength": TEXT, "transferEncoding": TEXT}; the file holds the body's bytes.
 """
@@ -57,7 +57,8 @@ def render(directory: pathlib.Path, port: int, tls_port: int, tls: pathlib.Path 
         tls = tls.resolve()
         secure = (
             f"listen 127.0.0.1:{tls_port} ssl http2; "
-            f"ssl_certificate {tls}/server.pem; ssl_certificate_key {tls}/server.key;"
+            f"ssl_certificate {tls}/server.pem; ssl_certificate_key {tls}/server.key; "
+            f"ssl_client_certificate {tls}/ca.pem; ssl_verify_client optional;"
         )
     return (
         TEMPLATE.read_text()
@@ -83,7 +84,7 @@ def start(directory: pathlib.Path, tls: pathlib.Path | None) -> tuple[subprocess
     for _ in range(5):
         port, tls_port = free_ports(2)
         configuration.write_text(render(directory, port, tls_port, tls))
-        for leftover in ("backend.sock", "nginx.pid"):
+        for leftover in ("backend.sock", "http.sock", "nginx.pid"):
             (directory / leftover).unlink(missing_ok=True)
         nginx = subprocess.Popen(
             [*tied_to_this_process(), find_nginx(), "-p", str(directory), "-e", str(errors), "-c", str(configuration)],
@@ -123,10 +124,11 @@ def main() -> None:
         if len(str(directory)) > LONGEST_DIRECTORY:
             sys.exit(f"nginx_server.py: {directory} is too long a path; set TMPDIR to a shorter one")
         (directory / "store").mkdir()
+        (directory / "users").write_text("user:{PLAIN}pass\n")
         nginx, port, tls_port = start(directory, options.tls)
         try:
             https = tls_port if options.tls is not None else None
-            harness.announce(http=port, https=https, directory=str(directory))
+            harness.announce(http=port, https=https, unix=str(directory / "http.sock"), directory=str(directory))
             lifetime.wait()
         finally:
             stop(nginx)

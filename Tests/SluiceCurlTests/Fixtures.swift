@@ -10,6 +10,8 @@ enum Fixtures {
     static var server: ServerProcess { get async throws { try await startedServer.value } }
     /// nginx, over HTTP/1.1 and over HTTP/2 with TLS.
     static var nginx: ServerProcess { get async throws { try await startedNginx.value } }
+    /// The server that goes wrong on request.
+    static var faults: FaultServer { get async throws { try await startedFaults.value } }
     /// The directory with the certificates of `make_certificates.py`.
     static var certificates: String { get async throws { try await madeCertificates.value.path } }
 
@@ -19,6 +21,7 @@ enum Fixtures {
     private static let startedNginx = Task {
         try await ServerProcess.started("nginx_server.py", "--tls", certificates)
     }
+    private static let startedFaults = Task { try await FaultServer() }
     private static let madeCertificates = Task {
         let directory = try TemporaryDirectory()
         let script = ServerProcess.interop("make_certificates.py")
@@ -57,7 +60,7 @@ enum Fixtures {
     }
 
     /// A request that trusts the test authority.
-    static func secureRequest(_ method: String = "POST", url: String) async throws -> CurlRequest {
+    static func secureRequest(_ method: String? = "POST", url: String) async throws -> CurlRequest {
         var request = CurlRequest(method, url: url)
         request.tls.caFile = try await "\(certificates)/ca.pem"
         return request

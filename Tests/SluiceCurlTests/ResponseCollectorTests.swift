@@ -8,11 +8,17 @@ import Testing
         _ head: String,
         body: String = "",
         limit: Int = 100,
-        followsRedirects: Bool = true
+        followsRedirects: Bool = true,
+        isAskedAgain: Bool = true
     ) -> ResponseCollector {
         let collector = ResponseCollector(bodyLimit: limit, followsRedirects: followsRedirects)
+        var requestBytes: Int64 = 1
         for line in head.split(separator: "\n", omittingEmptySubsequences: false) {
-            let goesOn = unsafe Array("\(line)\r\n".utf8).withUnsafeBytes { unsafe collector.takeHeader($0) }
+            // What libcurl sends between the answer to one request and the next.
+            if line.hasPrefix("HTTP/"), collector.isHeadComplete, isAskedAgain { requestBytes += 1 }
+            let goesOn = unsafe Array("\(line)\r\n".utf8).withUnsafeBytes {
+                unsafe collector.takeHeader($0, requestBytes: requestBytes)
+            }
             if !goesOn { break }
         }
         _ = unsafe Array(body.utf8).withUnsafeBytes { unsafe collector.takeBody($0) }
@@ -60,6 +66,15 @@ import Testing
     @Test func `Trailers are no header fields`() {
         let collector = collect("HTTP/1.1 200 OK\nA: b\n\nX-Trailer: c\n")
         #expect(collector.headers.map(\.name) == ["A"])
+    }
+
+    @Test(arguments: ["HTTP/1.1 500 Trailer", "HTTP/2: 5", "HTTP/"])
+    func `A trailer that looks like a status line is no other answer`(trailer: String) {
+        let collector = collect("HTTP/1.1 200 OK\nA: b\n\n\(trailer)\n", body: "abc", isAskedAgain: false)
+        #expect(collector.status == 200)
+        #expect(collector.headers.map(\.name) == ["A"])
+        #expect(collector.body == Array("abc".utf8))
+        #expect(collector.isHeadComplete)
     }
 
     @Test func `A body over the limit is noticed before it is kept`() {

@@ -18,14 +18,18 @@ package enum Gunzip {
             let script =
                 switch tool {
                 case .gzip:
-                    #"cd "$0" && for f in *.gz; do gzip -t "$f" && gzip -dc "$f" > "$f.tmp" && mv "$f.tmp" "$f.out"; done 2>&1"#
+                    """
+                    cd "$0" && for f in *.gz; do gzip -t "$f" && gzip -dc "$f" > tmp && mv tmp "$f.out"; done 2>&1
+                    """
                 case .python: #"cd "$0" && python3 -c "$1" *.gz 2>&1"#
                 }
             let output = try ChildProcess(["/bin/sh", "-c", script + "; echo done", directory.path, python]).readLine()
             let contents = members.indices.map { number in
                 try? TemporaryDirectory.contents(ofFile: "\(directory.path)/\(number).gz.out")
             }
-            guard output == "done" || contents.contains(nil) else { throw ChildProcess.Failure("\(tool): \(output ?? "")") }
+            guard output == "done" || contents.contains(nil) else {
+                throw ChildProcess.Failure("\(tool): \(output ?? "")")
+            }
             return contents
         }
     }

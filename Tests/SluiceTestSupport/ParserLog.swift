@@ -127,8 +127,40 @@ package struct ParserRun: Sendable {
     }
 }
 
+extension ParserRun {
+    /// Parses the bytes whole and cut in every way of ``Split/all(_:needle:seed:)``.
+    ///
+    /// - Returns: What came of it, and the first way of cutting that gave something else; nil where none did.
+    package func parseInAllSplits(_ bytes: [UInt8], seed: UInt64 = 1) -> (log: ParserLog, difference: String?) {
+        let whole = parse(bytes)
+        let needle = contentType.boundary.description.utf8.count + 4
+        for (name, chunks) in Split.all(bytes, needle: needle, seed: seed) {
+            let other = parse(chunks)
+            if other != whole { return (whole, "\(name): \(other) and not \(whole)") }
+        }
+        return (whole, nil)
+    }
+}
+
 /// Ways of cutting bytes into chunks.
 package enum Split {
+    /// One byte each, in two at each place, all sizes up to some more than a delimiter, about the sizes of usual
+    /// buffers, and random ones with empty chunks between them; for long bodies, fewer of each.
+    package static func all(
+        _ bytes: [UInt8],
+        needle: Int,
+        seed: UInt64
+    ) -> some Sequence<(name: String, chunks: [ArraySlice<UInt8>])> {
+        var random = SeededGenerator(seed: seed)
+        let isLong = bytes.count > 2000
+        let sizes = isLong ? [1, 2, 7, needle - 1, needle, needle + 1] : Array(1...needle + 70)
+        let common = [4095, 4096, 4097, 16383, 16384, 16385].filter { $0 < bytes.count }
+        let places = isLong ? [] : Array(0...bytes.count)
+        return (sizes + common).lazy.map { ("chunks of \($0)", every($0, bytes)) }
+            + places.map { ("cut at \($0)", [bytes[..<$0], bytes[$0...]]) }
+            + (0..<(isLong ? 3 : 20)).map { ("random \($0) of seed \(seed)", atRandom(bytes, &random)) }
+    }
+
     /// Chunks of one size.
     package static func every(_ size: Int, _ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         stride(from: 0, to: bytes.count, by: size).map { bytes[$0..<min($0 + size, bytes.count)] }
@@ -150,5 +182,12 @@ package enum Split {
             start += size
         }
         return chunks
+    }
+}
+
+extension MultipartParser {
+    /// The next event of a slice's bytes.
+    package mutating func next(_ chunk: ArraySlice<UInt8>) throws(MultipartError) -> Event? {
+        try next(in: unsafe chunk.span.bytes)
     }
 }

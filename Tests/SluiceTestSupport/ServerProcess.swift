@@ -7,6 +7,7 @@ package final class ServerProcess: Sendable {
     /// What the server said when it was ready.
     package let http: Int
     package let https: Int?
+    package let unix: String?
     package let directory: String?
 
     private let child: ChildProcess
@@ -24,6 +25,7 @@ package final class ServerProcess: Sendable {
     private struct Ready: Decodable {
         let http: Int
         let https: Int?
+        let unix: String?
         let directory: String?
     }
 
@@ -43,6 +45,7 @@ package final class ServerProcess: Sendable {
         let ready = try JSONDecoder().decode(Ready.self, from: Data(line.utf8))
         http = ready.http
         https = ready.https
+        unix = ready.unix
         directory = ready.directory
     }
 

@@ -85,8 +85,8 @@ import Testing
         #expect(wrong.errors.contains("sluice: HTTP 401 Unauthorized\n"))
     }
 
-    @Test func `A token is sent as such`() async throws {
-        let run = try await upload("/upload", "-F", "a=b", "--oauth2-bearer", "abc")
+    @Test(arguments: ["--bearer", "--oauth2-bearer"]) func `A token is sent as such`(option: String) async throws {
+        let run = try await upload("/upload", "-F", "a=b", option, "abc")
         #expect(run.text.contains(#"["Authorization", "Bearer abc"]"#))
     }
 
@@ -179,7 +179,10 @@ import Testing
         let completed = reports.compactMap { $0["completed"].number }
         #expect(completed == completed.sorted())
         #expect(completed.count == reports.count)
-        let keys: Set = ["completed", "total", "fraction", "rate", "eta", "attempt", "part", "source", "elapsed", "finished"]
+        let keys: Set = [
+            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "source", "elapsed",
+            "finished",
+        ]
         #expect(reports.allSatisfy { $0.keys == keys })
         // Someone else's parser agrees.
         let lines = try directory.file("lines", Array(run.errors.utf8))

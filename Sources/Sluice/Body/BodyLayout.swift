@@ -45,6 +45,7 @@ final class BodyLayout: Sendable {
     /// - Parameters:
     ///   - form: What to send.
     ///   - enclosing: The descriptions of the parts around it, outermost first.
+    /// - Throws: ``MultipartError`` naming the part.
     init(_ form: MultipartForm, enclosing: [String] = []) throws(MultipartError) {
         var builder = LayoutBuilder()
         try builder.add(form, enclosing: enclosing, outerBoundaries: [], searched: [])

@@ -6,6 +6,7 @@ final class BlockCompressor {
     private let estimate = CompressionEstimate()
 
     /// - Parameter level: 0 to 9, where 0 stores everything.
+    /// - Throws: ``MultipartError/Code/resourcesExhausted`` where there is no memory.
     init(level: Int) throws(MultipartError) {
         deflater = level > 0 ? try Deflater(level: level) : nil
     }
@@ -21,6 +22,7 @@ final class BlockCompressor {
     ///   - block: The block.
     ///   - target: Room for ``bound(_:)`` bytes.
     /// - Returns: How many bytes were written, and of what.
+    /// - Throws: ``MultipartError/Code/compressionFailed`` where zlib fails.
     func compress(
         _ block: InputBlock,
         into target: UnsafeMutableRawBufferPointer

@@ -30,6 +30,7 @@ final class BlockReader {
     /// The next block; the last one has fewer bytes than the others, and none where the content ends with a full one.
     ///
     /// - Parameter buffer: Where to read it to, unless it is in memory already.
+    /// - Returns: The block, which holds the buffer.
     /// - Throws: What the content's cursor throws, and ``MultipartError/Code/lengthMismatch`` where it ends too early.
     func next(into buffer: BlockBuffer) throws(MultipartError) -> InputBlock {
         if case .memory(let bytes) = content {

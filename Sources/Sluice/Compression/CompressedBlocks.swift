@@ -3,6 +3,8 @@ protocol CompressedBlocks: AnyObject {
     /// The next block; not to be asked for behind the last one.
     ///
     /// - Parameter target: Where its bytes go, with room for any block.
+    /// - Returns: What was written.
+    /// - Throws: What reading the source and compressing throw.
     func next(into target: UnsafeMutableRawBufferPointer) throws(MultipartError) -> CompressedBlock
 }
 

@@ -40,6 +40,7 @@ final class CompressionEstimate {
     /// - Parameters:
     ///   - bytes: The bytes before the block, and the block behind them.
     ///   - start: Where the block starts.
+    /// - Returns: Whether to try; what then comes of it may still be more than the block itself.
     func isWorthDeflating(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Bool {
         guard bytes.count - start >= Self.shortest else { return true }
         return unsafe hasFrequentValues(bytes, from: start) || hasRepeatedRuns(bytes, from: start)

@@ -15,7 +15,7 @@ final class Deflater {
     init(level: Int) throws(MultipartError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        let status = unsafe sluice_deflate_init(stream, Int32(level))
+        let status = unsafe sluice_deflate_init(stream, Int32(level), -MAX_WBITS)
         guard status == Z_OK else {
             let error = unsafe Self.error(status, stream)
             unsafe stream.deallocate()
@@ -40,6 +40,7 @@ final class Deflater {
     ///   - isLast: Whether the stream ends with the block.
     ///   - target: Where the bytes go.
     /// - Returns: The number of bytes; nil where they are not fewer than `target` has room for.
+    /// - Throws: ``MultipartError/Code/compressionFailed`` where zlib fails.
     func compress(
         _ block: UnsafeRawBufferPointer,
         after history: UnsafeRawBufferPointer,

@@ -36,6 +36,8 @@ final class GzipContent: Sendable {
     ///   - offset: The first byte to give; what lies between it and the place known before it is compressed, and
     ///     dropped.
     ///   - interrupt: Ends reads of the source that wait.
+    /// - Returns: A cursor that stands at the offset.
+    /// - Throws: ``MultipartError/Code/resourcesExhausted`` where there is no memory for compressing.
     func open(at offset: Int64, interrupt: ReadInterrupt?) throws(MultipartError) -> GzipCursor {
         let point = restartPoints?.last(before: offset) ?? RestartPoint()
         let workers = settings.workerCount(for: content.knownLength.map { $0 - point.sourceOffset })
@@ -75,6 +77,8 @@ final class GzipContent: Sendable {
     /// Compresses all of the content.
     ///
     /// - Parameter take: Takes the bytes, some at a time.
+    /// - Returns: What it came to.
+    /// - Throws: ``MultipartError/Code/cancelled`` where the task was cancelled, and what reading and `take` throw.
     func compressAll(
         _ take: (UnsafeRawBufferPointer) throws(MultipartError) -> Void
     ) throws(MultipartError) -> GzipExtent {

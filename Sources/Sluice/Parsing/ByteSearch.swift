@@ -25,10 +25,10 @@ extension Span<UInt8> {
     }
 }
 
-extension [UInt8] {
+extension ContiguousArray<UInt8> {
     /// A copy of some bytes of a span; what lies outside the span is left out.
     init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
         let range = range.clamped(to: 0..<bytes.count)
-        self = unsafe bytes.withUnsafeBytes { unsafe Array($0[range]) }
+        self = unsafe bytes.withUnsafeBytes { unsafe ContiguousArray($0[range]) }
     }
 }

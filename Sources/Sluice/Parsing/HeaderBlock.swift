@@ -41,7 +41,7 @@ struct HeaderBlock: Sendable {
         to end: Int,
         origin: Int64,
         _ rules: Rules
-    ) throws(MultipartError) -> [UInt8]? {
+    ) throws(MultipartError) -> ContiguousArray<UInt8>? {
         // A variable of its own, because the search borrows what is gathered beside it.
         var progress = progress
         defer { self.progress = progress }
@@ -50,24 +50,24 @@ struct HeaderBlock: Sendable {
         do throws(Problem) {
             if before == 0 {
                 guard let length = try progress.findEnd(in: bytes, from: cursor, to: end, rules) else {
-                    gathered.append(contentsOf: [UInt8](copying: bytes, cursor..<end))
+                    gathered.append(contentsOf: ContiguousArray(copying: bytes, cursor..<end))
                     cursor = end
                     return nil
                 }
-                let lines = [UInt8](copying: bytes, cursor..<cursor + progress.lineStart)
+                let lines = ContiguousArray(copying: bytes, cursor..<cursor + progress.lineStart)
                 cursor += length
                 progress = Progress()
                 return lines
             }
             // One byte too many is enough to see that there are.
             let added = min(end - cursor, max(rules.mostBytes - before, 0) + 1)
-            gathered.append(contentsOf: [UInt8](copying: bytes, cursor..<cursor + added))
+            gathered.append(contentsOf: ContiguousArray(copying: bytes, cursor..<cursor + added))
             guard let length = try progress.findEnd(in: gathered.span, from: 0, to: gathered.count, rules) else {
                 cursor += added
                 return nil
             }
             cursor += length - before
-            let lines = [UInt8](copying: gathered.span, 0..<progress.lineStart)
+            let lines = ContiguousArray(copying: gathered.span, 0..<progress.lineStart)
             progress = Progress()
             // Its memory is for the next headers.
             gathered.removeAll(keepingCapacity: true)

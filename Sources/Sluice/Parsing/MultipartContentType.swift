@@ -15,7 +15,7 @@ public struct MultipartContentType: Hashable, Sendable {
     ///   value that is malformed, and ``MultipartError/Code/invalidBoundary`` where the boundary is missing, occurs twice
     ///   or is none.
     public init(_ value: String) throws(MultipartError) {
-        let bytes = Array(value.utf8)
+        let bytes = ContiguousArray(value.utf8)
         let start = bytes.firstIndex { $0 != 0x20 && $0 != 0x09 } ?? bytes.count
         var scanner = ParameterScanner(bytes, start..<bytes.count, .escapes, limit: Self.mostParameters)
         guard let type = scanner.token(), scanner.take(UInt8(ascii: "/")), let subtype = scanner.token() else {

@@ -5,7 +5,7 @@ extension MultipartParser {
     /// - Returns: The event; nil where the chunk is used up.
     /// - Throws: What is wrong with the body.
     mutating func step(_ bytes: Span<UInt8>) throws(MultipartError) -> Event? {
-        if let due { throw due }
+        if due != nil, let due { throw due }
         if state == .ended { return nil }
         // Beyond the limit, the chunk ends early: so the error comes at the same byte, however the bytes are cut.
         let end = Int(min(Int64(bytes.count), left(of: limits.totalBytes, origin)))

@@ -114,7 +114,7 @@ public struct MultipartParser: ~Copyable, Sendable {
     /// - Throws: What is wrong with the body, with its ``MultipartError/byteOffset``; ``MultipartError/Code/outOfTurn``
     ///   after ``finish()``, and where another chunk is given before the one before was used up.
     public mutating func next(in chunk: RawSpan) throws(MultipartError) -> Event? {
-        if let failure { throw failure }
+        if failure != nil { try throwFailure() }
         guard !isFinished, cursor <= chunk.byteCount else {
             throw fail(
                 MultipartError(.outOfTurn, "the parser was given a chunk after its end or before the last was used up")
@@ -188,6 +188,10 @@ public struct MultipartParser: ~Copyable, Sendable {
     }
 
     // MARK: Implementation
+
+    private func throwFailure() throws(MultipartError) {
+        if let failure { throw failure }
+    }
 
     /// Makes each later call an error, because whoever took the events did not take all.
     mutating func abandon() {

@@ -23,7 +23,7 @@ struct ParameterScanner {
         var isTooMany = false
     }
 
-    let bytes: [UInt8]
+    let bytes: ContiguousArray<UInt8>
     private let backslash: Backslash
     private let end: Int
     private var index: Int
@@ -34,7 +34,7 @@ struct ParameterScanner {
     ///   - range: The value, or what is left of it.
     ///   - backslash: What a backslash does.
     ///   - limit: The most parameters, empty ones too.
-    init(_ bytes: [UInt8], _ range: Range<Int>, _ backslash: Backslash, limit: Int) {
+    init(_ bytes: ContiguousArray<UInt8>, _ range: Range<Int>, _ backslash: Backslash, limit: Int) {
         self.bytes = bytes
         self.backslash = backslash
         index = range.lowerBound
@@ -108,7 +108,7 @@ struct ParameterScanner {
     }
 }
 
-extension [UInt8] {
+extension ContiguousArray<UInt8> {
     /// Whether the bytes are this text, which is lowercase ASCII, in any case.
     func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }

@@ -21,7 +21,7 @@ struct PartDisposition: Sendable {
     ///   - limit: The most parameters.
     /// - Throws: What is malformed, too much, or occurs twice, and where.
     init(
-        _ bytes: [UInt8],
+        _ bytes: ContiguousArray<UInt8>,
         _ range: Range<Int>,
         _ decoding: ParserPolicies.NameDecoding,
         limit: Int
@@ -56,7 +56,7 @@ struct PartDisposition: Sendable {
     }
 }
 
-extension [UInt8] {
+extension ContiguousArray<UInt8> {
     /// Whether two runs of ASCII are the same but for case.
     fileprivate func isSameText(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
         self[first].elementsEqual(self[second]) { first, second in

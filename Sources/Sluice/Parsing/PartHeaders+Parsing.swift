@@ -10,7 +10,7 @@ extension PartHeaders {
     ///   - parameterLimit: The most parameters of a Content-Disposition.
     /// - Throws: What is malformed, occurs twice or is missing, and where.
     init(
-        _ lines: [UInt8],
+        _ lines: ContiguousArray<UInt8>,
         at offset: Int64,
         index: Int,
         contentOffset: Int64,
@@ -48,10 +48,7 @@ extension PartHeaders {
             }
             start = line.end
         }
-        self.policies = policies
-        self.index = index
-        self.contentOffset = contentOffset
-        self.contentTypePlace = contentTypePlace
+        let disposition: PartDisposition?
         do throws(ParameterScanner.Problem) {
             disposition = try dispositionPlace.map { (place) throws(ParameterScanner.Problem) in
                 try PartDisposition(lines, place, policies.nameDecoding, limit: parameterLimit)
@@ -63,9 +60,8 @@ extension PartHeaders {
                 at: error.offset
             )
         }
-        bytes = lines
         if policies.requiresFormData {
-            guard let disposition, bytes.isText("form-data", at: disposition.kind), disposition.name != nil else {
+            guard let disposition, lines.isText("form-data", at: disposition.kind), disposition.name != nil else {
                 throw problem(
                     .missingName,
                     "the part has no Content-Disposition of the type form-data with a name (RFC 7578 section 4.2)",
@@ -73,10 +69,18 @@ extension PartHeaders {
                 )
             }
         }
+        storage = Storage(
+            lines,
+            disposition,
+            contentType: contentTypePlace,
+            policies,
+            index: index,
+            contentOffset: contentOffset
+        )
     }
 
     /// Reads each line break before a space or tab as spaces, in place.
-    private static func unfold(_ lines: inout [UInt8]) {
+    private static func unfold(_ lines: inout ContiguousArray<UInt8>) {
         for feed in lines.indices.dropFirst().dropLast() where lines[feed] == 0x0A {
             guard lines[feed + 1] == 0x20 || lines[feed + 1] == 0x09 else { continue }
             lines[feed] = 0x20
@@ -84,7 +88,7 @@ extension PartHeaders {
         }
     }
 
-    private static func whatIsWrong(_ lines: [UInt8], _ start: Int) -> String {
+    private static func whatIsWrong(_ lines: ContiguousArray<UInt8>, _ start: Int) -> String {
         if lines[start] == 0x20 || lines[start] == 0x09 {
             return "a header line begins with white space; folded headers are refused unless the policy unfolds them"
         }

@@ -5,16 +5,39 @@ public struct PartHeaders: Sendable {
     /// Where in the bytes something is.
     typealias Place = Range<Int>
 
-    /// The header lines with their line ends, without the empty line behind them.
-    let bytes: [UInt8]
-    let disposition: PartDisposition?
-    let contentTypePlace: Place?
-    let policies: ParserPolicies
+    /// What was found, which events pass on by reference.
+    final class Storage: Sendable {
+        /// The header lines with their line ends, without the empty line behind them.
+        let bytes: ContiguousArray<UInt8>
+        let disposition: PartDisposition?
+        let contentType: Place?
+        let policies: ParserPolicies
+        let index: Int
+        let contentOffset: Int64
+
+        init(
+            _ bytes: ContiguousArray<UInt8>,
+            _ disposition: PartDisposition?,
+            contentType: Place?,
+            _ policies: ParserPolicies,
+            index: Int,
+            contentOffset: Int64
+        ) {
+            self.bytes = bytes
+            self.disposition = disposition
+            self.contentType = contentType
+            self.policies = policies
+            self.index = index
+            self.contentOffset = contentOffset
+        }
+    }
+
+    let storage: Storage
 
     /// The part's place in its body, from 0.
-    public let index: Int
+    public var index: Int { storage.index }
     /// The offset in the body of the content's first byte.
-    public let contentOffset: Int64
+    public var contentOffset: Int64 { storage.contentOffset }
 
     // MARK: Content-Disposition
 
@@ -65,11 +88,11 @@ public struct PartHeaders: Sendable {
     /// The Content-Type as it is, with invalid UTF-8 repaired; nil where there is none.
     ///
     /// A part without one is `text/plain` (RFC 7578 section 4.4, RFC 2046 section 5.1).
-    public var contentType: String? { contentTypePlace.map(text) }
+    public var contentType: String? { storage.contentType.map(text) }
 
     /// Whether the Content-Type says that the part is itself a multipart.
     public var isMultipart: Bool {
-        guard let place = contentTypePlace, place.count > 10 else { return false }
+        guard let place = storage.contentType, place.count > 10 else { return false }
         return bytes.isText("multipart/", at: place.lowerBound..<place.lowerBound + 10)
     }
 
@@ -78,14 +101,14 @@ public struct PartHeaders: Sendable {
     /// - Throws: As ``MultipartContentType/init(_:)`` does, where it is a multipart without a usable boundary.
     public var nestedContentType: MultipartContentType? {
         get throws(MultipartError) {
-            guard isMultipart, let place = contentTypePlace else { return nil }
+            guard isMultipart, let place = storage.contentType else { return nil }
             do { return try MultipartContentType(text(place)) } catch { throw error.inPart(label) }
         }
     }
 
     /// All header fields in their order, with invalid UTF-8 repaired.
     public var fields: [HeaderField] {
-        places.map { HeaderField(checked: text($0.name), text($0.value)) }
+        places.map { HeaderField(known: text($0.name), text($0.value)) }
     }
 
     /// The value of the first field of this name, with invalid UTF-8 repaired.
@@ -109,6 +132,10 @@ public struct PartHeaders: Sendable {
     public var label: MultipartError.PartLabel { MultipartError.PartLabel(index: index, name: name) }
 
     // MARK: Implementation
+
+    private var bytes: ContiguousArray<UInt8> { storage.bytes }
+    private var disposition: PartDisposition? { storage.disposition }
+    private var policies: ParserPolicies { storage.policies }
 
     private func text(_ place: Place) -> String { String(decoding: bytes[place], as: UTF8.self) }
 
@@ -143,25 +170,18 @@ struct HeaderLine {
     ///   - bytes: Where the line is; all lines end in LF.
     ///   - start: Where it begins.
     @inline(__always)
-    init?(_ bytes: [UInt8], _ start: Int) {
+    init?(_ bytes: ContiguousArray<UInt8>, _ start: Int) {
         var index = start
         while index < bytes.count, HeaderGrammar.isTokenCharacter(bytes[index]) { index += 1 }
         guard index > start, index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
         name = start..<index
         var first = index + 1
-        var strayByte: Int?
-        index = first
-        while index < bytes.count, bytes[index] != 0x0A {
-            if bytes[index] == 0 || bytes[index] == 0x0D, strayByte == nil { strayByte = index }
-            index += 1
-        }
-        end = min(index + 1, bytes.count)
-        var last = index
-        if last > first, bytes[last - 1] == 0x0D {
-            last -= 1
-            if strayByte == last { strayByte = nil }
-        }
-        stray = strayByte
+        var last = bytes.span.firstOffset(of: 0x0A, in: first..<bytes.count) ?? bytes.count
+        end = min(last + 1, bytes.count)
+        if last > first, bytes[last - 1] == 0x0D { last -= 1 }
+        let null = bytes.span.firstOffset(of: 0, in: first..<last)
+        let carriageReturn = bytes.span.firstOffset(of: 0x0D, in: first..<last)
+        stray = null.map { min($0, carriageReturn ?? $0) } ?? carriageReturn
         while first < last, bytes[first] == 0x20 || bytes[first] == 0x09 { first += 1 }
         while last > first, bytes[last - 1] == 0x20 || bytes[last - 1] == 0x09 { last -= 1 }
         value = first..<last

@@ -1,5 +1,5 @@
 /// Makes a filename that is safe to create in a directory, of one that comes from outside.
-enum SafeFilename {
+package enum SafeFilename {
     /// The most bytes of a name that common file systems take.
     private static let longest = 255
     /// The most bytes of what counts as an extension, with its dot, when a name is cut.
@@ -9,14 +9,14 @@ enum SafeFilename {
 
     /// - Parameter bytes: The name as it came, in whatever encoding.
     /// - Returns: A name that ``PartHeaders/sanitizedFilename`` describes.
-    static func sanitize(_ bytes: some Sequence<UInt8>) -> String {
+    package static func sanitize(_ bytes: some Sequence<UInt8>) -> String {
         var name = String.UnicodeScalarView()
         // A path is the sender's; its last component that is not empty is the name.
         for scalar in lastComponent(String(decoding: Array(bytes), as: UTF8.self)) {
             if let safe = replacement(scalar) { name.append(safe) }
         }
         var result = trimmed(name[...])
-        if isReserved(result) || result.first == "-" { result = "_" + result }
+        if isReserved(result) || result.unicodeScalars.first == "-" { result = "_" + result }
         return result.isEmpty ? fallback : cut(result)
     }
 
@@ -50,8 +50,10 @@ enum SafeFilename {
 
     /// Whether Windows takes the name for a device, whatever its extension.
     private static func isReserved(_ name: String) -> Bool {
-        let stem = name.prefix { $0 != "." }.uppercased()
-        let base = stem.last == " " ? String(stem.reversed().drop { $0 == " " }.reversed()) : stem
+        // By scalars throughout: to `Character`, a dot with an accent is no dot.
+        let stem = name.unicodeScalars.prefix { $0 != "." }
+        let base = String(stem[..<(stem.lastIndex { $0 != " " }.map(stem.index(after:)) ?? stem.startIndex)])
+            .uppercased()
         switch base {
         case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$": return true
         default:
@@ -64,7 +66,9 @@ enum SafeFilename {
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         var suffix: Substring = ""
-        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= longestExtension { suffix = name[dot...] }
+        if let dot = name.unicodeScalars.lastIndex(of: "."), name[dot...].utf8.count <= longestExtension {
+            suffix = name[dot...]
+        }
         var room = longest - suffix.utf8.count
         var stem = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -8,9 +8,11 @@ internal import Synchronization
 package final class ProgressMeter: Sendable {
     private struct State {
         var completed: Int64 = 0
+        var total: Int64?
         var part: Int?
         var partOffset: Int64 = 0
         var attempt = 1
+        var resumed: Int64 = 0
         var rate = RateEstimate()
         /// The sources' bytes that are done, and how quickly; used only where parts are compressed.
         var source: Int64 = 0
@@ -19,8 +21,8 @@ package final class ProgressMeter: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
-    private let body: MultipartBody
+    private let state: Mutex<State>
+    private let parts: [MultipartError.PartLabel]
     private let partTotals: [Int64?]
     private let countsSource: Bool
     private let sourceTotal: Int64?
@@ -42,13 +44,36 @@ package final class ProgressMeter: Sendable {
         clock: @escaping @Sendable () -> Double = { SystemCalls.monotonicSeconds() },
         handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        self.body = body
+        state = Mutex(State(total: body.contentLength))
         self.interval = interval
         self.clock = clock
         self.handler = handler
+        parts = body.parts
         partTotals = body.partLengths
         countsSource = body.layout.isCompressed
         sourceTotal = countsSource ? body.sourceLength : nil
+        start = clock()
+    }
+
+    /// Makes a meter for one transfer of bytes without parts, whose total is known later: a download.
+    ///
+    /// - Parameters:
+    ///   - interval: The least number of seconds between two reports.
+    ///   - clock: Seconds of a clock that never goes back.
+    ///   - handler: Takes the reports, on the thread that moves the bytes; it should return soon.
+    package init(
+        interval: Double = 0.1,
+        clock: @escaping @Sendable () -> Double = { SystemCalls.monotonicSeconds() },
+        handler: @escaping @Sendable (TransferProgress) -> Void
+    ) {
+        state = Mutex(State())
+        self.interval = interval
+        self.clock = clock
+        self.handler = handler
+        parts = []
+        partTotals = []
+        countsSource = false
+        sourceTotal = nil
         start = clock()
     }
 
@@ -61,30 +86,80 @@ package final class ProgressMeter: Sendable {
     ///
     /// A position before the last one starts a new attempt.
     package func advance(to mark: BodyReader.Mark) {
-        let now = clock()
-        let report = state.withLock { state -> TransferProgress? in
-            guard !state.isFinished else { return nil }
-            let restarted = mark.position < state.completed
-            if restarted { state.attempt += 1 }
-            state.completed = mark.position
+        advance(to: mark.position, surplus: mark.sourceSurplus) { state in
             if let part = mark.part {
                 state.part = part
                 state.partOffset = mark.offsetInPart
-            } else if let last = partTotals.indices.last {
+            } else if let last = self.partTotals.indices.last {
                 // Behind the last part only the close-delimiter is left: the part stays the last one, and as far as it
                 // was seen where its length is not known.
                 if state.part != last { state.partOffset = 0 }
                 state.part = last
-                state.partOffset = partTotals[last] ?? state.partOffset
+                state.partOffset = self.partTotals[last] ?? state.partOffset
             }
-            state.rate.add(mark.position, at: now, restarted: restarted)
+        }
+    }
+
+    /// Says how far a transfer without parts is, and how far it has to go.
+    ///
+    /// - Parameters:
+    ///   - position: The bytes that are done; fewer than before start a new attempt.
+    ///   - total: The bytes in all, where known.
+    package func advance(to position: Int64, of total: Int64?) {
+        advance(to: position) { $0.total = total }
+    }
+
+    /// Says where the transfer begins that goes on with an earlier one, and reports it.
+    ///
+    /// What is there already has no part in the rate.
+    ///
+    /// - Parameters:
+    ///   - position: The bytes that are there.
+    ///   - total: The bytes in all, where known.
+    package func resume(at position: Int64, of total: Int64?) {
+        let now = clock()
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isFinished else { return nil }
+            state.completed = position
+            state.resumed = position
+            state.total = total
+            state.rate.add(position, at: now, restarted: true)
+            state.lastDelivery = now
+            return makeReport(state, at: now)
+        }
+        if let report { handler(report) }
+    }
+
+    /// Starts a new attempt, also where nothing was done in the one before, and reports it.
+    ///
+    /// - Parameter position: Where the new attempt goes on from.
+    package func beginAttempt(at position: Int64) {
+        advance(to: position, isAttempt: true) { state in
+            guard position == 0 else { return }
+            state.part = self.parts.isEmpty ? nil : 0
+            state.partOffset = 0
+        }
+    }
+
+    private func advance(
+        to position: Int64,
+        surplus: Int64 = 0,
+        isAttempt: Bool = false,
+        _ change: (inout State) -> Void
+    ) {
+        let now = clock()
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isFinished else { return nil }
+            let restarted = isAttempt || position < state.completed
+            if restarted { state.attempt += 1 }
+            state.completed = position
+            state.resumed = min(state.resumed, position)
+            change(&state)
+            state.rate.add(position, at: now, restarted: restarted)
             if countsSource {
-                let source = min(
-                    max(mark.position + mark.sourceSurplus, restarted ? 0 : state.source),
-                    sourceTotal ?? .max
-                )
-                state.source = source
-                state.sourceRate.add(source, at: now, restarted: restarted)
+                let least = restarted ? 0 : state.source
+                state.source = min(max(position + surplus, least), sourceTotal ?? .max)
+                state.sourceRate.add(state.source, at: now, restarted: restarted)
             }
             if !restarted, let last = state.lastDelivery, now - last < interval { return nil }
             state.lastDelivery = now
@@ -116,12 +191,12 @@ package final class ProgressMeter: Sendable {
     ) -> TransferProgress {
         TransferProgress(
             completedBytes: state.completed,
-            totalBytes: body.contentLength ?? (isFinished ? state.completed : nil),
+            totalBytes: state.total ?? (isFinished ? state.completed : nil),
             part: state.part.map { index in
                 TransferProgress.Part(
-                    label: body.parts[index],
+                    label: parts[index],
                     index: index,
-                    count: body.parts.count,
+                    count: parts.count,
                     completedBytes: state.partOffset,
                     totalBytes: partTotals[index]
                 )
@@ -129,6 +204,7 @@ package final class ProgressMeter: Sendable {
             elapsedSeconds: now - start,
             bytesPerSecond: isLast ? state.rate.mean(at: state.completed, now) : state.rate.bytesPerSecond,
             attempt: state.attempt,
+            resumedBytes: state.resumed,
             isFinished: isFinished,
             isLast: isLast,
             source: countsSource ? makeSourceReport(state, at: now, isFinished: isFinished, isLast: isLast) : nil

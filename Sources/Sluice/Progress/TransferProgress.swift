@@ -24,7 +24,8 @@ public struct TransferProgress: Sendable, Hashable {
         public let bytesPerSecond: Double?
     }
 
-    /// The bytes that are done: for an upload, those handed to the transport.
+    /// The bytes that are done: for an upload, those handed to the transport; for a download, those that came,
+    /// with what was there already.
     public let completedBytes: Int64
     /// The bytes in all, where known; never fewer than ``completedBytes``.
     public let totalBytes: Int64?
@@ -37,9 +38,11 @@ public struct TransferProgress: Sendable, Hashable {
     public let bytesPerSecond: Double?
     /// Which attempt this is, from 1.
     ///
-    /// It goes up where the transport starts the body again, and only then may
-    /// ``completedBytes`` go down.
+    /// It goes up where the transport tries again or starts the body again, and only then may ``completedBytes`` go
+    /// down.
     public let attempt: Int
+    /// How many of ``completedBytes`` an earlier transfer left behind, which this one goes on from.
+    public internal(set) var resumedBytes: Int64 = 0
     /// Whether all of the body was handed over.
     public let isFinished: Bool
     /// Whether no report follows: the transfer is over, completed or not.

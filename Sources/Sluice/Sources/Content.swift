@@ -58,6 +58,8 @@ enum Content: Sendable {
     /// - Parameters:
     ///   - offset: The first byte to read, one that ``openableOffset(before:)`` gave.
     ///   - interrupt: Ends reads that wait.
+    /// - Returns: A cursor that stands at the offset.
+    /// - Throws: What the source throws where it cannot be opened.
     func open(at offset: Int64, interrupt: ReadInterrupt?) throws(MultipartError) -> any ByteCursor {
         switch self {
         case .memory(let bytes): HeldCursor(bytes, offset: offset)

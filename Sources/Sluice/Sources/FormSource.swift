@@ -7,6 +7,7 @@ struct FormSource: InterruptibleSource {
     /// - Parameters:
     ///   - form: The form.
     ///   - enclosing: The descriptions of the parts around it, outermost first.
+    /// - Throws: What is wrong with its parts.
     init(_ form: MultipartForm, enclosing: [String]) throws(MultipartError) {
         layout = try BodyLayout(form, enclosing: enclosing)
     }

@@ -11,7 +11,9 @@ import Darwin
 /// A container often sees all of a machine's cores and may use the time of two: threads beyond that only wait for each
 /// other.
 enum AvailableCores {
-    /// The cores by affinity, and no more than the cgroup's quota pays for; at least one. Asked for once.
+    /// The cores by affinity, and no more than the cgroup's quota pays for; at least one.
+    ///
+    /// They are asked for once.
     static let count = max(min(SystemCalls.coresByAffinity, quota(in: "/") ?? .max), 1)
 
     /// The cores that the quota of the process's cgroup and of those around it come to, rounded up.
@@ -35,7 +37,9 @@ enum AvailableCores {
         }.min()
     }
 
-    /// The least quota of a group and those above it. Within a container the path may be the host's and not be there.
+    /// The least quota of a group and those above it.
+    ///
+    /// Within a container the path may be the host's, and not be there.
     private static func least(from path: String, below mount: String, _ quota: (String) -> Int?) -> Int? {
         var components = path.split(separator: "/").filter { $0 != ".." }
         var found: [Int] = []

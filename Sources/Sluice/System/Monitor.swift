@@ -13,12 +13,12 @@ import Darwin
 // @unchecked Sendable: `state` is touched only between lock and unlock of `mutex`.
 // @safe: the two pointers are allocated in `init`, freed in `deinit`, and never leave the class.
 @safe
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state: State
 
-    init(_ state: sending State) {
+    package init(_ state: sending State) {
         self.state = state
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
@@ -36,7 +36,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Runs `body` with the state to itself, then wakes every waiting thread.
-    func update<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    package func update<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer {
             unsafe pthread_cond_broadcast(condition)
@@ -46,7 +46,7 @@ final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Sleeps until `body` gives a value; it runs with the state to itself, at first and after each update.
-    func wait<Result: Sendable>(_ body: (inout State) -> Result?) -> Result {
+    package func wait<Result: Sendable>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer {
             unsafe pthread_cond_broadcast(condition)

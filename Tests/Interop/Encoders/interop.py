@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Decodes with `sluice decode` what other people's encoders sent, and compares it with what they were given.
 
-    interop.py SLUICE [--only ENCODER] [--keep DIR]
+    interop.py SLUICE [--only ENCODER|page] [--keep DIR]
 
 Every encoder sends every form of forms.py over HTTP to a server on loopback, which keeps the bodies. Each body
 is then decoded by Sluice, and has to be what was given (encoders.py lists what encoders themselves change);
 and by three other parsers, which have to see the same parts as Sluice does. An encoder that is not there or
-fails is a failure. Prints a line an encoder and "N passed, N failed", and exits with 1 if anything failed.
+fails is a failure. Last, Chromium uploads through the page of `sluice receive`. Prints a line an encoder and "N passed, N failed", and exits with 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import chromium
 import encoders
 import forms
 import parse
+import receive_page
 from recorder import Recorded, Recorder
 
 TIMEOUT = 120
+PAGE = "page"
 REFUSED = 65
 
 
@@ -191,6 +194,12 @@ def main() -> None:
             before = checks.passed
             check_encoder(checks, options.sluice, encoder, all_forms, described, recorder)
             print(f"{encoder.name} ({version(encoder)}): {checks.passed - before} checks passed", flush=True)
+        if options.only in (None, PAGE):
+            try:
+                checks.passed += receive_page.check(options.sluice, recorder, work)
+                print("the page of sluice receive: uploads, cancels, and is not to be used by others", flush=True)
+            except (AssertionError, OSError, chromium.BrowserError) as error:
+                checks.fail(f"the page of sluice receive: {error}")
         recorder.close()
     print(f"{checks.passed} passed, {checks.failed} failed")
     sys.exit(checks.failed > 0 or checks.passed == 0)

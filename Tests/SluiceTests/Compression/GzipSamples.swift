@@ -48,3 +48,21 @@ enum GzipSamples {
         Array(bytes.dropFirst(OnePart.head.count).dropLast(OnePart.tail.count))
     }
 }
+
+extension ByteCursor {
+    /// What one read of at most so many bytes gives.
+    func bytes(upTo count: Int) throws -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { unsafe buffer.deallocate() }
+        var span = unsafe OutputRawSpan(buffer: buffer, initializedCount: 0)
+        try read(into: &span)
+        return unsafe Array(buffer[..<span.finalize(for: buffer)])
+    }
+}
+
+extension GzipSamples {
+    /// The member that a content is compressed to; nothing where that fails, which no content should.
+    static func member(of content: [UInt8]) -> [UInt8] {
+        (try? member(ScriptedSource(content))) ?? []
+    }
+}

@@ -1,0 +1,116 @@
+internal import Synchronization
+
+/// The way of an answer's bytes from the client's thread to the task that takes them, with back-pressure.
+///
+/// The thread adds bytes to one buffer up to its capacity, and pauses the transfer where they do not fit; the task takes
+/// the buffer whole, so that there are as few chunks as it is slow.
+final class ChunkChannel: Sendable {
+    typealias Head = Result<CurlResponse, TransferError>
+    typealias Chunk = Result<[UInt8]?, TransferError>
+
+    private struct State {
+        var head: CurlResponse?
+        var bytes: [UInt8] = []
+        /// How the body came to its end, once it has.
+        var end: Result<Void, TransferError>?
+        var headWaiter: CheckedContinuation<Head, Never>?
+        var chunkWaiters: [CheckedContinuation<Chunk, Never>] = []
+        /// Called when there is room again, while the transfer is paused.
+        var onRoom: (@Sendable () -> Void)?
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Makes a channel.
+    ///
+    /// - Parameter capacity: The most bytes that wait to be taken; a single addition may have more.
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    // MARK: From the client's thread
+
+    /// Says what the answer is.
+    func begin(_ head: CurlResponse) {
+        let waiter = state.withLock { state in
+            state.head = head
+            defer { state.headWaiter = nil }
+            return state.headWaiter
+        }
+        waiter?.resume(returning: .success(head))
+    }
+
+    /// Adds bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, which are copied.
+    ///   - onRoom: Called, from another thread, when they are to be offered again.
+    /// - Returns: False where they do not fit, and nothing was added.
+    func add(_ bytes: UnsafeRawBufferPointer, onRoom: @escaping @Sendable () -> Void) -> Bool {
+        // The pointer is used before the lock is let go.
+        let count = bytes.count
+        let step = state.withLock { state -> (Bool, CheckedContinuation<Chunk, Never>?, [UInt8]?) in
+            if !state.bytes.isEmpty, state.bytes.count + count > capacity {
+                state.onRoom = onRoom
+                return (false, nil, nil)
+            }
+            unsafe state.bytes.append(contentsOf: bytes)
+            guard !state.chunkWaiters.isEmpty else { return (true, nil, nil) }
+            defer { state.bytes = [] }
+            return (true, state.chunkWaiters.removeFirst(), state.bytes)
+        }
+        step.1?.resume(returning: .success(step.2))
+        return step.0
+    }
+
+    /// Says that there are no more bytes, and why.
+    func finish(_ end: Result<Void, TransferError>) {
+        let (headWaiter, chunkWaiters) = state.withLock { state in
+            if state.end == nil { state.end = end }
+            state.onRoom = nil
+            defer {
+                state.headWaiter = nil
+                state.chunkWaiters = []
+            }
+            return (state.headWaiter, state.chunkWaiters)
+        }
+        if case .failure(let error) = end { headWaiter?.resume(returning: .failure(error)) }
+        for waiter in chunkWaiters { waiter.resume(returning: end.map { nil }) }
+    }
+
+    // MARK: From the task
+
+    /// The answer's head, waited for.
+    func head() async -> Head {
+        await withCheckedContinuation { continuation in
+            let ready = state.withLock { state -> Head? in
+                if let head = state.head { return .success(head) }
+                if case .failure(let error) = state.end { return .failure(error) }
+                state.headWaiter = continuation
+                return nil
+            }
+            if let ready { continuation.resume(returning: ready) }
+        }
+    }
+
+    /// All bytes that have come, waited for; none behind the last ones.
+    func next() async -> Chunk {
+        await withCheckedContinuation { continuation in
+            let (ready, onRoom) = state.withLock { state -> (Chunk?, (@Sendable () -> Void)?) in
+                if !state.bytes.isEmpty {
+                    defer {
+                        state.bytes = []
+                        state.onRoom = nil
+                    }
+                    return (.success(state.bytes), state.onRoom)
+                }
+                if let end = state.end { return (end.map { nil }, nil) }
+                state.chunkWaiters.append(continuation)
+                return (nil, nil)
+            }
+            onRoom?()
+            if let ready { continuation.resume(returning: ready) }
+        }
+    }
+}

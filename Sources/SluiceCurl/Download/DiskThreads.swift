@@ -1,0 +1,73 @@
+internal import Sluice
+
+/// The few threads on which a client writes files, so that a slow disk holds up neither its network nor a caller.
+///
+/// There is one for each file that is being written, four at most, and none where no file is.
+final class DiskThreads: Sendable {
+    private struct State {
+        var jobs: [@Sendable () -> Void] = []
+        var files = 0
+        var threads = 0
+
+        var wantedThreads: Int { min(files, DiskThreads.most) }
+    }
+
+    private enum Step: Sendable {
+        case run(@Sendable () -> Void)
+        case end
+    }
+
+    private static let most = 4
+
+    private let state = Monitor(State())
+
+    /// Counts a file in, which must be counted out by ``removeFile()``.
+    ///
+    /// - Throws: Where there is no thread to be had.
+    func addFile() throws(Errno) {
+        let startsThread = state.update { state in
+            state.files += 1
+            guard state.threads < state.wantedThreads else { return false }
+            state.threads += 1
+            return true
+        }
+        guard startsThread else { return }
+        do {
+            // The thread must not keep this object alive, which says nothing to it.
+            let state = state
+            try WorkerThread.start("sluice-disk") { Self.work(state) }
+        } catch {
+            let canWait = state.update { state in
+                state.threads -= 1
+                if state.threads == 0 { state.files -= 1 }
+                return state.threads > 0
+            }
+            if !canWait { throw error }
+        }
+    }
+
+    /// Counts a file out, behind its last job.
+    func removeFile() {
+        state.update { $0.files -= 1 }
+    }
+
+    /// Runs a job behind those that are waiting.
+    func run(_ job: @escaping @Sendable () -> Void) {
+        state.update { $0.jobs.append(job) }
+    }
+
+    private static func work(_ state: Monitor<State>) {
+        while true {
+            let step = state.wait { state -> Step? in
+                if !state.jobs.isEmpty { return .run(state.jobs.removeFirst()) }
+                guard state.threads > state.wantedThreads else { return nil }
+                state.threads -= 1
+                return .end
+            }
+            switch step {
+            case .run(let job): job()
+            case .end: return
+            }
+        }
+    }
+}
