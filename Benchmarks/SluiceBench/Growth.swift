@@ -138,8 +138,10 @@ struct GrowthResult: Codable {
         (memoryLimit, isLimitPerUnit) = (growth.memoryLimit, growth.isLimitPerUnit)
     }
 
-    /// The slope of the processor time against the size, both as logarithms, by least squares through the larger half
-    /// of the points: 1 is linear, 2 quadratic. What the smaller ones cost is mostly what any costs.
+    /// The power of the size with which processor time grows: 1 is linear, 2 quadratic.
+    ///
+    /// It is the slope of the time against the size, both as logarithms, by least squares through the larger half of
+    /// the points: what the smaller ones cost is mostly what any costs.
     var exponent: Double? {
         let points = points.suffix(points.count / 2 + 1).filter { $0.processorSeconds > 0 && $0.size > 0 }
         guard points.count >= 3 else { return nil }

@@ -43,7 +43,9 @@ enum Main {
     private static func run(_ options: Options) throws -> Bool {
         let chosen = rows.filter { options.chooses($0.name) }
         let curves = options.includesScale ? Growth.all.filter { options.matches($0.name) } : []
-        if chosen.isEmpty && curves.isEmpty { throw Options.Problem(text: "no row matches \(options.filters.joined(separator: " or "))") }
+        if chosen.isEmpty && curves.isEmpty {
+            throw Options.Problem(text: "no row matches \(options.filters.joined(separator: " or "))")
+        }
         if options.listsOnly {
             for row in chosen { print("\(row.name): \(row.summary); mark \(row.mark)") }
             for curve in curves { print("\(curve.name): \(curve.summary)") }

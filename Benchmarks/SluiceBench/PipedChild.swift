@@ -23,6 +23,7 @@ final class PipedChild {
     ///   - arguments: What follows its name.
     ///   - environment: What is added to this process's own, `NAME=value` each.
     ///   - leadsGroup: Whether it is the first of a process group, which all that it starts belongs to.
+    /// - Throws: The system's error where it cannot be started.
     init(_ program: String, _ arguments: [String], environment: [String] = [], leadsGroup: Bool = false) throws {
         let (toChild, fromChild) = (try Pipe(), try Pipe())
         defer {

@@ -108,8 +108,9 @@ struct Runner {
         return result
     }
 
-    /// Compares with results that were kept. Rows that look worse are measured again, with more rounds, before they
-    /// are called so.
+    /// Compares with results that were kept.
+    ///
+    /// Rows that look worse are measured again, with more rounds, before they are called so.
     func compare(_ report: inout Report, with old: Report) -> Comparison {
         var comparison = Comparison(old, report, tolerance: options.tolerance)
         for _ in 0..<4 {

@@ -29,12 +29,17 @@ enum WorkingDirectory {
         }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         unsafe directory = strdup(path)
+        // Whoever started this may have blocked them for itself.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
         for number in [SIGINT, SIGTERM, SIGHUP] {
+            unsafe sigaddset(&signals, number)
             signal(number) { number in
                 WorkingDirectory.remove()
                 _exit(128 + number)
             }
         }
+        unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
         return path
     }
 

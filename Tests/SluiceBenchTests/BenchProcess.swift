@@ -1,5 +1,9 @@
 import Foundation
 import SluiceTestSupport
+import Testing
+
+/// Tests that run the built benchmark: one at a time, as it uses what the machine has.
+@Suite(.serialized) enum RealRuns {}
 
 /// A run of the built benchmark, with a directory of its own for its temporary files.
 final class BenchProcess {

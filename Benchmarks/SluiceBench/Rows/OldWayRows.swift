@@ -32,7 +32,8 @@ enum OldWayRows {
             },
             Row(
                 name: "old-bytes-one-by-one",
-                summary: "saving 16 MiB of chunks with progress; limit: a loop over bytes with a progress call for each",
+                summary:
+                    "saving 16 MiB of chunks with progress; limit: a loop over bytes with a progress call for each",
                 mark: .speedAtLeast(20),
                 countsLimits: true
             ) { fixture, _ in
