@@ -12,6 +12,7 @@ import Darwin
 final class Fixture {
     let directory: String
     private let options: Options
+    private var directoryCount = 0
 
     init(_ options: Options) throws {
         self.options = options
@@ -90,6 +91,14 @@ final class Fixture {
         let descriptor = try Libc.create(path)
         defer { close(descriptor) }
         try Libc.check("ftruncate", ftruncate(descriptor, off_t(size)))
+        return path
+    }
+
+    /// An empty directory.
+    func newDirectory() throws -> String {
+        directoryCount += 1
+        let path = "\(directory)/\(directoryCount)"
+        try Libc.check("mkdir", unsafe mkdir(path, 0o700))
         return path
     }
 

@@ -9,7 +9,7 @@ import Darwin
 @main
 enum Main {
     static var rows: [Row] {
-        ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all
+        ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all + ReceiveRows.all
             + GzipRows.all + ProgressRows.all + MemoryRows.all
     }
 
