@@ -12,7 +12,7 @@ import Darwin
 enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all + UploadManyRows.all
-            + DownloadRows.all + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all
+            + DownloadRows.all + ReceiveRows.all + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all
             + OldWayRows.all + PeerRows.all
     }
 
