@@ -1,4 +1,4 @@
-/// The results as the table of the README.
+/// The results as the table of the README: `--markdown`.
 struct Markdown {
     private let report: Report
 
@@ -6,29 +6,40 @@ struct Markdown {
 
     var text: String {
         let machine = report.machine
+        let libcurl = machine.versions["libcurl"]?.split(separator: " ").first.map { ", \($0)" } ?? ""
         var lines = [
-            "`\(report.command)` on \(machine.processor), \(machine.cores) cores, \(machine.kernel), "
-                + "\(machine.system), \(machine.compiler), libcurl:",
+            "One run of `\(report.command)` on \(machine.cores) cores (\(machine.processor), \(machine.kernel), "
+                + "\(machine.system), \(machine.compiler)\(libcurl)).",
             "",
-            "| what | measured | compared with | mark |",
-            "| --- | --- | --- | --- |",
+            "| row | what | measured | compared with | mark |",
+            "| --- | --- | --- | --- | --- |",
         ]
-        for row in report.rows {
-            lines.append("| \(row.summary) | \(measured(row)) | \(row.comparedWith) | \(row.mark) |")
+        lines += report.rows.map { row in
+            "| `\(row.name)` | \(cell(row.summary)) | \(cell(measured(row))) | \(cell(row.comparedWith)) | \(row.mark) |"
+        }
+        lines += report.growth.map { growth in
+            let exponent = growth.exponent.map { fixed($0, 2) } ?? "?"
+            return "| `\(growth.name)` | \(cell(growth.summary)) | power \(exponent)\(growth.isMet ? "" : ", **short**") "
+                + "| linear growth | <= \(GrowthResult.mostExponent) |"
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
     private func measured(_ row: RowResult) -> String {
-        ""
+        switch row.state {
+        case .absent(let reason): return "absent: \(reason)"
+        case .failed(let reason): return "**failed**: \(reason)"
+        case .measured: break
+        }
+        guard let figure = row.figure else { return "" }
+        let what =
+            switch row.mark {
+            case .speedAtLeast, .unmarked: "\(format(figure)) of the speed"
+            case .timeAtMost: "\(format(figure)) times the time"
+            case .valueAtMost(_, let unit): unit.isEmpty ? format(figure) : "\(format(figure)) \(unit)"
+            }
+        return what + (row.isMet ? "" : ", **short**")
     }
-}
 
-struct Page {
-    let html = ""
-    init(_ report: Report) {}
-}
-struct Picture {
-    let svg = ""
-    init(_ report: Report) {}
+    private func cell(_ text: String) -> String { text.replacing("|", with: "\\|") }
 }
