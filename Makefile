@@ -68,7 +68,7 @@ bench-peers: deps ## make the programs that the benchmark compares Sluice with
 	@Scripts/install-dependencies.sh peers
 	@Benchmarks/Peers/build.sh
 
-demo: ## upload 1 GiB to a real server, and show speed, memory and checksums
+demo: ## upload 1 GiB to `sluice receive`, and show speed, memory and checksums
 	@Scripts/demo.sh
 
 clean: ## remove what was built

@@ -29,7 +29,11 @@ import Testing
         Case(0, ["encode", "-F", "a=b"], ""),
         Case(0, ["decode", "--help"], ""),
         Case(0, ["receive", "--help"], ""),
-        Case(64, [], "there is no command; encode, upload, download, decode, receive are the ones; try 'sluice --help'"),
+        Case(
+            64,
+            [],
+            "there is no command; encode, upload, download, decode, receive are the ones; try 'sluice --help'"
+        ),
         Case(64, ["destroy"], "unknown command 'destroy'; try 'sluice --help'"),
         Case(64, ["decode"], "give --boundary or --content-type; try 'sluice decode --help'"),
         Case(64, ["decode", "--boundary", "a;b"], "the boundary"),
