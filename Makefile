@@ -12,7 +12,7 @@ RELEASE_FLAGS := -c release $(FLAGS)
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs interop bench demo clean distclean
+.PHONY: help deps venv build release test lint format docs interop fuzz bench demo clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
@@ -46,6 +46,9 @@ docs: build ## build the documentation, warnings being errors
 
 interop: venv ## check the servers and parsers that the tests run against
 	$(PYTHON) Tests/Interop/selftest.py
+
+fuzz: ## feed the parser what libFuzzer thinks of, for FUZZ_SECONDS (default 60)
+	@Scripts/fuzz.sh
 
 bench: release ## measure against the physical limit
 	.build/release/sluice-bench

@@ -10,7 +10,7 @@ import Darwin
 enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all
-            + ProgressRows.all + MemoryRows.all
+            + ProgressRows.all + MemoryRows.all + ParserRows.all
     }
 
     static func main() async {

@@ -8,12 +8,15 @@ struct Row {
         case timeAtMost(Double)
         /// A quantity of Sluice's that is measured without a limit beside it, such as MiB.
         case valueAtMost(Double, String)
+        /// The same, where more is better, such as parts a second.
+        case valueAtLeast(Double, String)
 
         var description: String {
             switch self {
             case .speedAtLeast(let share): ">= \(format(share))"
             case .timeAtMost(let multiple): "<= \(format(multiple))"
             case .valueAtMost(let value, let unit): "<= \(format(value)) \(unit)"
+            case .valueAtLeast(let value, let unit): ">= \(format(value)) \(unit)"
             }
         }
 
@@ -22,6 +25,7 @@ struct Row {
             case .speedAtLeast(let share): value >= share
             case .timeAtMost(let multiple): value <= multiple
             case .valueAtMost(let most, _): value <= most
+            case .valueAtLeast(let least, _): value >= least
             }
         }
     }
