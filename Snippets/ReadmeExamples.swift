@@ -90,3 +90,15 @@ func transfer(_ body: MultipartBody, to url: URL, and file: URL, by session: URL
         }
     }
 }
+
+func receive(_ requestBody: AsyncStream<[UInt8]>, contentType: String?, into directory: String) async throws {
+    let limits = ParserLimits(fileBytes: 1 << 30, totalBytes: 2 << 30)
+    for try await part in try MultipartReader(requestBody, contentType: contentType, limits: limits) {
+        if part.headers.isFile {
+            let name = part.headers.sanitizedFilename ?? "unnamed"
+            try await part.save(to: "\(directory)/\(name)")
+        } else {
+            print(part.headers.name ?? "", try await part.text(upTo: 10_000))
+        }
+    }
+}
