@@ -307,7 +307,8 @@ import Darwin
         try files.file("file", content)
         let server = try await ServerProcess.started("upload_server.py", "--files", files.path)
         var request = CurlRequest(url: server.url("/files/file"))
-        request.downloadRateLimit = 200_000
+        // Slow enough for a test that has to wait for its turn.
+        request.downloadRateLimit = 30_000
         let download = Task { [request] in
             await failure { try await client.download(request, toFile: target).response }
         }
