@@ -102,3 +102,14 @@ func receive(_ requestBody: AsyncStream<[UInt8]>, contentType: String?, into dir
         }
     }
 }
+
+func download(_ client: CurlClient) async throws {
+    var download = CurlRequest(url: "https://example.org/film.mkv")
+    download.retry = RetryPolicy(maximumAttempts: 5)
+    let film = try await client.download(download, toFile: "/data/film.mkv")
+    print(film.byteCount, film.resumedBytes)
+
+    for try await chunk in try await client.downloadChunks(download).chunks {
+        print(chunk.count)  // the transfer waits for whoever takes them
+    }
+}

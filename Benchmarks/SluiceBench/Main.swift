@@ -25,7 +25,6 @@ enum Main {
             switch (arguments.first, arguments.count) {
             case ("--sink", 1): return try SinkProcess.run()
             case ("--read", 2): return try MemoryRows.read(arguments[1])
-            case ("--download", 3): return try await DownloadRows.download(arguments[1], to: arguments[2])
             case ("--job", 2): return try await JobChild.run(arguments[1])
             default: break
             }
