@@ -1,4 +1,5 @@
-# `make` alone lists what there is. Every target can be run on its own; `make test` is what CI runs.
+# `make` alone lists what there is. Every target can be run on its own; CI runs `make test` and
+# `make interop`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,10 +13,10 @@ RELEASE_FLAGS := -c release $(FLAGS)
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs interop bench demo clean distclean
+.PHONY: help deps venv build release test lint format docs selftest interop bench bench-peers demo clean distclean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
 
 deps: ## install missing Debian packages (says which where it cannot)
 	@Scripts/install-dependencies.sh
@@ -29,7 +30,7 @@ build: deps ## build everything, tests too (debug)
 release: deps ## build the tool, the libraries and the benchmark (release)
 	swift build $(RELEASE_FLAGS)
 
-test: lint venv build interop ## everything that CI checks
+test: lint venv build selftest ## everything that needs no more than Swift, Python, nginx and curl
 	Scripts/check-linkage.sh
 	Scripts/build-docs.sh
 	swift test --disable-xctest $(FLAGS)
@@ -44,18 +45,26 @@ format: ## format the sources in place
 docs: build ## build the documentation, warnings being errors
 	Scripts/build-docs.sh
 
-interop: venv ## check the servers and parsers that the tests run against
+selftest: venv ## check the servers and parsers that the tests run against
 	$(PYTHON) Tests/Interop/selftest.py
+
+interop: venv build ## decode what other encoders sent: curl, Python's, Go's, Node's, Java's, Chromium's
+	@Scripts/install-dependencies.sh interop
+	$(PYTHON) Tests/Interop/Encoders/interop.py .build/debug/sluice
 
 bench: release ## measure against the physical limit
 	.build/release/sluice-bench
+
+bench-peers: deps ## make the parsers that the benchmark compares ours with
+	@Scripts/install-dependencies.sh peers
+	@Benchmarks/Peers/build.sh
 
 demo: ## upload 1 GiB to a real server, and show speed, memory and checksums
 	@Scripts/demo.sh
 
 clean: ## remove what was built
-	@# Not `swift package clean`, which would take the Python environment along.
-	[ ! -d .build ] || find .build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +
+	@# Not `swift package clean`, which would take the Python environments along.
+	[ ! -d .build ] || find .build -mindepth 1 -maxdepth 1 ! -name 'venv*' -exec rm -rf {} +
 
-distclean: ## remove .build whole, with the Python environment
+distclean: ## remove .build whole, with the Python environments
 	rm -rf .build

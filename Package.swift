@@ -20,20 +20,30 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
         ),
         .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .systemLibrary(
             name: "CCrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl"])]
         ),
-        .target(name: "Sluice", dependencies: ["CSluiceShims"]),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+        ),
+        .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto", "CZlib"]),
         .executableTarget(
             name: "SluiceTool",
-            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool"]
+            dependencies: ["Sluice", "SluiceCurl", "CSluiceTool", "CCrypto", "CMicroHTTPD"]
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench"],
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench", "CZlib"],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tool runs wherever libcurl, libcrypto and zlib are: it must not pull in Foundation, nor anything else unnoticed.
+# The tool runs wherever libcurl, zlib, libcrypto and libmicrohttpd are: it must not pull in Foundation, nor anything else unnoticed.
 #
 #     Scripts/check-linkage.sh [BIN_PATH]
 set -euo pipefail
@@ -15,7 +15,7 @@ fi
 # Directly needed libraries. The Swift runtime's own are named one by one, since libswift* would let
 # Foundation's and the testing library's through.
 allowed='^(libswift(Core|_Concurrency|_StringProcessing|_RegexParser|Synchronization|Glibc|_Builtin_float|SwiftOnoneSupport|_Volatile)'
-allowed+='|libcurl|libcrypto|libz|libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so(\.[0-9]+)*$'
+allowed+='|libcurl|libz|libcrypto|libmicrohttpd|libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|ld-linux[-a-z0-9_]*)\.so(\.[0-9]+)*$'
 
 needed=$(readelf -d "$executable" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
 unexpected=$(grep -vE "$allowed" <<<"$needed" || true)

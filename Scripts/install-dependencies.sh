@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that what building and testing needs is there. What is missing is installed with apt-get where
 # that is possible (as root or through sudo), and named where it is not. Nothing is touched if all is there.
+#
+#     Scripts/install-dependencies.sh [interop|peers]...     what those need, too
 set -euo pipefail
 
 missing=()
@@ -12,19 +14,47 @@ need() {
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+has_chromium() {
+    command -v chromium chromium-headless-shell chromium-browser google-chrome
+}
+
 # Tested by what they are for, not by their name: any libcurl with headers will do, not only OpenSSL's.
 need pkg-config pkg-config --version
 need zlib1g-dev pkg-config --exists zlib
 need libcurl4-openssl-dev pkg-config --exists libcurl
 need libssl-dev pkg-config --exists libcrypto
+need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need python3 python3 --version
 need python3-venv python3 -c 'import venv, ensurepip'
 need curl curl --version
+# What the benchmark compares compression with.
+need pigz pigz --version
 # On Debian nginx is not on the PATH of everyone.
 need nginx-light env PATH="$PATH:/usr/sbin:/usr/local/sbin" nginx -v
 if [[ $(uname -s) == Linux ]]; then
     need binutils readelf --version
 fi
+
+for group in "$@"; do
+    case $group in
+    interop)
+        need golang-go go version
+        need nodejs node --version
+        need default-jdk-headless javac -version
+        need libhttpmime-java test -e /usr/share/java/httpmime.jar
+        need chromium has_chromium
+        ;;
+    peers)
+        need golang-go go version
+        need nodejs node --version
+        need node-busboy test -e /usr/share/nodejs/busboy
+        ;;
+    *)
+        echo "install-dependencies.sh: there is no group '$group'" >&2
+        exit 64
+        ;;
+    esac
+done
 
 if ! command -v swift >/dev/null; then
     echo "install-dependencies.sh: swift is not on the PATH; Sluice needs Swift 6.2 or newer (swift.org/install)" >&2

@@ -4,6 +4,10 @@ import Sluice
 import SluiceCurl
 import SluiceFoundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 func describe(
     _ paths: [String],
     _ incomingChunks: AsyncStream<[UInt8]>
@@ -65,4 +69,17 @@ func copiedShapes(_ data: Data, _ bytes: [UInt8]) throws {
     try form.addFile(name: "photo", filename: "a.jpg", mimeType: "image/jpeg", data: bytes)
     let (contentType, httpBody) = (form.contentType, try form.body().collect(upTo: 10_000_000))
     print(contentType, httpBody.count)
+}
+
+func transfer(_ body: MultipartBody, to url: URL, and file: URL, by session: URLSession) async throws {
+    let response = try await session.upload(body, for: URLRequest(url: url))
+    print(response.status)
+
+    for try await event in session.download(for: URLRequest(url: url), to: file) {
+        switch event {
+        case .progress(let progress): print(progress.fractionCompleted ?? 0)
+        case .completed(let file): print(file.path)
+        case .failed(let error): print(error)
+        }
+    }
 }

@@ -12,17 +12,16 @@ let form = try MultipartForm {
     Part.file("film", path: "/data/film.mkv")
 }
 
-func upload(_ form: MultipartForm, to url: URL) async throws -> Data {
-    var request = URLRequest(url: url)
-    let upload = request.setMultipartBody(try form.body())
-    do {
-        return try await URLSession.shared.data(for: request).0
-    } catch {
-        // What the engine says of it, where it was a part that failed.
-        throw upload.error ?? error
+func upload(_ form: MultipartForm, to url: URL) async throws -> SessionResponse? {
+    for try await event in URLSession.shared.uploadEvents(try form.body(), for: URLRequest(url: url)) {
+        switch event {
+        case .progress(let progress): print(progress.completedBytes, "of", progress.totalBytes ?? -1, "bytes")
+        case .response(let response): return response
+        }
     }
+    return nil
 }
 
-if let url = URL(string: "https://example.org/upload") {
-    print(try await upload(form, to: url).count, "bytes came back")
+if let url = URL(string: "https://example.org/upload"), let response = try await upload(form, to: url) {
+    print(response.status, String(decoding: response.body, as: UTF8.self))
 }

@@ -50,6 +50,40 @@ final class Fixture {
         return path
     }
 
+    /// A file of made-up lines of a log, a sixteenth of the large file's size, in the page cache.
+    func textFile() throws -> String {
+        let path = directory + "/text"
+        guard unsafe access(path, R_OK) != 0 else { return path }
+        let descriptor = try Libc.create(path)
+        defer { close(descriptor) }
+        var state: UInt64 = 88_172_645_463_325_252
+        func random(_ bound: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state >> 33) % bound
+        }
+        let words = [
+            "GET", "POST", "/index.html", "/api/v1/items", "/static/app.js", "Mozilla/5.0 (X11; Linux x86_64)", "INFO",
+            "curl/7.88", "WARN", "connection reset", "timeout", "user", "session",
+        ]
+        for _ in 0..<max(options.mebibytes / 16, 1) {
+            var text: [UInt8] = []
+            text.reserveCapacity(1 << 20)
+            while text.count < 1 << 20 {
+                text += "2026-11-\(10 + random(20)) 12:\(10 + random(50)):\(10 + random(50)).\(random(1000)) ".utf8
+                text += "host\(random(40)) \(words[random(words.count)])[\(random(30_000))]: ".utf8
+                text += "\(words[random(words.count)]) \(words[random(words.count)])?id=\(random(10_000_000)) ".utf8
+                text += "bytes=\(random(1_000_000)) trace=\(String(random(1 << 30), radix: 16))\n".utf8
+            }
+            unsafe try text.withUnsafeBytes { unsafe try Libc.writeAll(descriptor, .init(rebasing: $0[..<(1 << 20)])) }
+        }
+        return path
+    }
+
+    /// The bytes of ``textFile()``.
+    var textSize: Int64 { Int64(max(options.mebibytes / 16, 1)) << 20 }
+
     /// A file without blocks, which the kernel reads as zeros.
     func sparseFile(_ size: Int64) throws -> String {
         let path = directory + "/sparse-\(size)"

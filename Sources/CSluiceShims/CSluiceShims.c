@@ -1,10 +1,14 @@
 #define _GNU_SOURCE
 #include "CSluiceShims.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,6 +35,19 @@ int sluice_pipe(int *ends) {
 #endif
 }
 
+int sluice_rename_new(const char *from, const char *to) {
+#if defined(__APPLE__)
+    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
+    if (errno != ENOTSUP) return -1;
+#elif defined(RENAME_NOREPLACE)
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+#endif
+    // What file systems without that have: a second name, which is never put in another one's place.
+    if (link(from, to) != 0) return -1;
+    return unlink(from);
+}
+
 int sluice_is_loopback(int descriptor) {
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
@@ -49,10 +66,41 @@ int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t ne
     return memmem(bytes, count, needle, needle_count) != NULL;
 }
 
+// The common way: a file with a name of its own, which is removed at once.
+static int open_and_unlink(const char *directory) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/sluice.XXXXXX", directory);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int descriptor = mkstemp(path);
+    if (descriptor < 0) return -1;
+    unlink(path);
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    return descriptor;
+}
+
+int sluice_open_temporary_file(const char *directory) {
+#ifdef O_TMPFILE
+    // O_EXCL: nobody can give it a name.
+    int descriptor = open(directory, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    // EISDIR and ENOENT are what kernels say that do not know the flag, EOPNOTSUPP what file systems do.
+    if (descriptor >= 0 || (errno != EISDIR && errno != EOPNOTSUPP && errno != ENOENT)) return descriptor;
+#endif
+    return open_and_unlink(directory);
+}
+
+int sluice_core_count(void) {
+#ifdef __linux__
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+#endif
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 #ifdef __linux__
 
-#include <errno.h>
 #include <linux/magic.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>

@@ -1,8 +1,12 @@
 #define _GNU_SOURCE
 #include "CSluiceTool.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 void sluice_options_begin(void) {
 #ifdef __APPLE__
@@ -62,4 +66,33 @@ int sluice_wait_for_signal(const int *numbers, int count) {
 int sluice_signal_is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+int sluice_rename_exclusively(int old_directory, const char *old_name, int new_directory, const char *new_name) {
+#ifdef __APPLE__
+    int result = renameatx_np(old_directory, old_name, new_directory, new_name, RENAME_EXCL);
+#else
+    int result = renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE);
+#endif
+    if (result == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)) return result;
+    // NFS, for one. A link is as exclusive; the old name goes afterwards.
+    if (linkat(old_directory, old_name, new_directory, new_name, 0) != 0) return -1;
+    return unlinkat(old_directory, old_name, 0);
+}
+
+int sluice_rename_exchanging(int old_directory, const char *old_name, int new_directory, const char *new_name) {
+#ifdef __APPLE__
+    return renameatx_np(old_directory, old_name, new_directory, new_name, RENAME_SWAP);
+#else
+    return renameat2(old_directory, old_name, new_directory, new_name, RENAME_EXCHANGE);
+#endif
+}
+
+int sluice_reserve_blocks(int descriptor, long long offset, long long count) {
+#ifdef __linux__
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+#else
+    (void)descriptor, (void)offset, (void)count;
+    return -1;
+#endif
 }

@@ -12,7 +12,7 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
             self.description = description
         }
 
-        /// A boundary is not 1 to 70 characters of RFC 2046's `bchars`, or ends in a space.
+        /// A boundary is missing, is not 1 to 70 characters of RFC 2046's `bchars`, or ends in a space.
         public static let invalidBoundary = Code("invalidBoundary")
         /// A nested form's boundary begins with an outer one's, or a part's content holds the delimiter.
         public static let boundaryConflict = Code("boundaryConflict")
@@ -42,6 +42,12 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         ///
         /// A generator or a source of one's own is not asked for more than it declared.
         public static let lengthMismatch = Code("lengthMismatch")
+        /// A compressed part's source gave other bytes than when its compressed length was measured.
+        public static let contentChanged = Code("contentChanged")
+        /// A level, block size or number of workers that there is not, or a part that cannot be compressed so.
+        public static let invalidCompression = Code("invalidCompression")
+        /// The compressor failed.
+        public static let compressionFailed = Code("compressionFailed")
         /// A source that can be read once is asked for a second time, or for a later offset.
         public static let notReplayable = Code("notReplayable")
         /// An offset or range that does not lie within the body, file or source.
@@ -58,6 +64,50 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code("cancelled")
         /// The system has no thread, memory or descriptor to give.
         public static let resourcesExhausted = Code("resourcesExhausted")
+
+        // What is wrong with a body that is parsed.
+
+        /// A Content-Type that is not multipart.
+        public static let notMultipart = Code("notMultipart")
+        /// A body begins with something other than its first delimiter (``ParserPolicies/preamble``).
+        public static let unexpectedPreamble = Code("unexpectedPreamble")
+        /// A delimiter's line goes on with something other than padding (``ParserPolicies/delimiterSuffix``).
+        public static let invalidDelimiter = Code("invalidDelimiter")
+        /// A body ends before its close delimiter.
+        public static let unexpectedEnd = Code("unexpectedEnd")
+        /// A part of a form has no Content-Disposition of the type form-data with a name.
+        public static let missingName = Code("missingName")
+        /// A part's content is not UTF-8.
+        public static let invalidText = Code("invalidText")
+        /// A parser is fed after its end, or a part is read by two at once or after its turn.
+        public static let outOfTurn = Code("outOfTurn")
+        /// A file that must not be replaced is there already.
+        public static let fileExists = Code("fileExists")
+
+        // The limits of a body that is parsed.
+
+        /// More than ``ParserLimits/partHeaderBytes``.
+        public static let partHeadersTooLarge = Code("partHeadersTooLarge")
+        /// More than ``ParserLimits/partHeaderCount``.
+        public static let tooManyPartHeaders = Code("tooManyPartHeaders")
+        /// More than ``ParserLimits/totalHeaderBytes``.
+        public static let totalHeadersTooLarge = Code("totalHeadersTooLarge")
+        /// More parameters in one header field than ``ParserLimits/parameterCount``.
+        public static let tooManyParameters = Code("tooManyParameters")
+        /// More than ``ParserLimits/partCount``.
+        public static let tooManyParts = Code("tooManyParts")
+        /// More than ``ParserLimits/paddingBytes`` behind a delimiter.
+        public static let paddingTooLong = Code("paddingTooLong")
+        /// More than ``ParserLimits/preambleBytes`` before the first delimiter.
+        public static let preambleTooLong = Code("preambleTooLong")
+        /// A field longer than ``ParserLimits/fieldBytes``.
+        public static let fieldTooLarge = Code("fieldTooLarge")
+        /// Fields longer than ``ParserLimits/totalFieldBytes`` together.
+        public static let totalFieldsTooLarge = Code("totalFieldsTooLarge")
+        /// A file, or a part that is no form's, longer than ``ParserLimits/fileBytes``.
+        public static let fileTooLarge = Code("fileTooLarge")
+        /// A body longer than ``ParserLimits/totalBytes``.
+        public static let bodyTooLarge = Code("bodyTooLarge")
     }
 
     /// Which part of a form an error or a progress report is about.
@@ -100,6 +150,8 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
     public let path: String?
     /// The system's error number (`errno`), where a system call failed.
     public let errno: Int32?
+    /// The offset in the body that is parsed, from 0, of the byte that shows the error.
+    public internal(set) var byteOffset: Int64?
     /// What happened, and what to do about it, in a sentence.
     public let reason: String
     /// What a source of the caller's threw, for ``Code/sourceFailed``.
@@ -113,6 +165,7 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
     ///   - part: The part; the engine fills it in for errors that a source throws.
     ///   - path: The file, where it is about one.
     ///   - errno: The system's error number, where a system call failed.
+    ///   - byteOffset: The offset in the body that is parsed, where it is about one.
     ///   - underlyingError: The error behind this one.
     public init(
         _ code: Code,
@@ -120,6 +173,7 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         part: PartLabel? = nil,
         path: String? = nil,
         errno: Int32? = nil,
+        byteOffset: Int64? = nil,
         underlyingError: (any Error)? = nil
     ) {
         self.code = code
@@ -127,15 +181,17 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         self.part = part
         self.path = path
         self.errno = errno
+        self.byteOffset = byteOffset
         self.underlyingError = underlyingError
     }
 
-    /// The error in a line: the part, the path, what happened, and the system's words for the error number.
+    /// The error in a line: the part, the path, what happened, where, and the system's words for the error number.
     public var description: String {
         var text = ""
         if let part { text += "part \(part): " }
         if let path { text += "\(printable(path)): " }
         text += reason
+        if let byteOffset { text += " (at byte \(byteOffset))" }
         if let errno { text += " (\(Errno(errno)), errno \(errno))" }
         if let underlyingError { text += ": \(printable("\(underlyingError)"))" }
         return text
@@ -152,6 +208,14 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
     /// The error for a failed system call.
     init(_ code: Code, _ reason: String, path: String? = nil, _ errno: Errno) {
         self.init(code, reason, path: path, errno: errno.rawValue)
+    }
+
+    /// The error of a source that declared more bytes than it has.
+    static func endedEarly(_ offset: Int64, of length: Int64) -> MultipartError {
+        MultipartError(
+            .lengthMismatch,
+            "the source ended after \(offset) bytes and \(length) were declared; declare the right length or none"
+        )
     }
 
     /// What a closure or sequence of the caller's threw, as the engine's error: its own errors stay as they are.

@@ -156,8 +156,9 @@ struct RequestHop {
         case .http2PriorKnowledge:
             try handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         }
-        // Transfers that begin together wait for the first one's connection, to share it if it can be shared.
-        try handle.set(CURLOPT_PIPEWAIT, true)
+        // Transfers that begin together wait for the first one's TLS handshake, which says whether they can share the
+        // connection. Without TLS they would wait for its answer, which may take as long as an upload does.
+        try handle.set(CURLOPT_PIPEWAIT, endpoint.isSecure && maySpeakHTTP2)
     }
 
     private func configureRoute(_ handle: EasyHandle) throws(TransferError) {
@@ -175,7 +176,8 @@ struct RequestHop {
         var receiveBuffer = canPause || !sendsBody ? 256 * 1024 : 16 * 1024
         if let limit = request.downloadRateLimit {
             try handle.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: Int64(limit))
-            receiveBuffer = min(receiveBuffer, max(limit, 1024))
+            // libcurl fills its buffer up to a hundred times before it looks at the clock: half a second's worth.
+            receiveBuffer = min(receiveBuffer, max(limit / 200, 1024))
         }
         try handle.set(CURLOPT_BUFFERSIZE, receiveBuffer)
     }

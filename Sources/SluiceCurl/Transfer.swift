@@ -248,7 +248,7 @@ final class Transfer {
     /// A number that changes whenever a byte moves; nil while there is nothing that bytes could move on, and while they wait
     /// for whoever takes them.
     private var activity: Int64? {
-        guard isConnected || handle.info(CURLINFO_CONNECT_TIME_T) > 0, sink?.isPaused != true else { return nil }
+        guard isConnected || handle.localPort > 0, sink?.isPaused != true else { return nil }
         return handle.info(CURLINFO_SIZE_UPLOAD_T) + handle.info(CURLINFO_SIZE_DOWNLOAD_T) + Int64(collector.headBytes)
             + (isConnected ? 1 : 0)
     }

@@ -24,6 +24,9 @@ extension BodyInputStream {
         /// What went wrong, with the part and the path; nil where nothing did.
         public var error: MultipartError? { core.error }
 
+        /// Whether all of the body was handed over.
+        public var isAtEnd: Bool { !core.hasBytesAvailable }
+
         /// The offset in the body of the next byte, from 0: how much was handed over.
         public var position: Int64 { core.position }
     }

@@ -6,6 +6,8 @@ internal import Synchronization
 final class StreamCore: Sendable {
     private let body: MultipartBody
     private let start: Int64
+    private let ahead: AheadReader?
+    private let finishesMeter: Bool
     /// Let go of at the end, because its handler may hold on to this object by way of a handle.
     private let meter: Mutex<ProgressMeter?>
     private let interrupt = ReadInterrupt()
@@ -14,10 +16,20 @@ final class StreamCore: Sendable {
     /// - Parameters:
     ///   - body: What to read.
     ///   - start: The offset in the body to start at.
+    ///   - ahead: What reads the body from its start, where that is not to be done by the thread that reads the stream.
     ///   - meter: Told of every read, and of the end.
-    init(_ body: MultipartBody, startingAt start: Int64, meter: ProgressMeter?) {
+    ///   - finishesMeter: Whether the end of this stream is the end of what the meter measures.
+    init(
+        _ body: MultipartBody,
+        startingAt start: Int64 = 0,
+        ahead: AheadReader? = nil,
+        meter: ProgressMeter?,
+        finishesMeter: Bool = true
+    ) {
         self.body = body
         self.start = start
+        self.ahead = ahead
+        self.finishesMeter = finishesMeter
         self.meter = Mutex(meter)
         state = Mutex(StreamState(position: start, end: body.contentLength))
     }
@@ -30,7 +42,8 @@ final class StreamCore: Sendable {
     func open() {
         let hasEnded = state.withLock { state in
             state.open { () throws(MultipartError) in
-                try body.makeReader(startingAt: start, interrupt: interrupt)
+                if let ahead { return ahead }
+                return try body.makeReader(startingAt: start, interrupt: interrupt)
             }
             return state.hasEnded
         }
@@ -39,7 +52,7 @@ final class StreamCore: Sendable {
 
     /// Takes the reader out for the time of the read, so that nobody else waits for what the read waits for.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let reader: BodyReader
+        let reader: any StreamReader
         switch state.withLock({ $0.beginReading(buffer.count) }) {
         case .refuse(let result): return result
         case .proceed(let lease): reader = lease.reader
@@ -62,6 +75,7 @@ final class StreamCore: Sendable {
     func close() {
         let (lease, hasEnded) = state.withLock { state in (state.close(), state.hasEnded) }
         interrupt.trigger()
+        ahead?.cancel()
         if !hasEnded { finishMeter(completed: false) }
         // Released here and not under the lock, because it may run code of a source's own.
         withExtendedLifetime(lease) {}
@@ -69,6 +83,6 @@ final class StreamCore: Sendable {
 
     private func finishMeter(completed: Bool) {
         let meter = meter.withLock { $0.take() }
-        meter?.finish(completed: completed)
+        if finishesMeter { meter?.finish(completed: completed) }
     }
 }

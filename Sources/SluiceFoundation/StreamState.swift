@@ -47,7 +47,7 @@ struct StreamState {
         }
     }
 
-    mutating func open(_ makeReader: () throws(MultipartError) -> BodyReader) {
+    mutating func open(_ makeReader: () throws(MultipartError) -> any StreamReader) {
         guard phase == .notOpen, !isClosed else { return }
         do {
             reader = ReaderLease(reader: try makeReader())
@@ -122,7 +122,7 @@ struct StreamState {
 // @unchecked Sendable: whoever takes it out of the state, under the lock, is the only one to use it until it is put
 // back, so no two threads ever use the reader at once.
 struct ReaderLease: @unchecked Sendable {
-    let reader: BodyReader
+    let reader: any StreamReader
 }
 
 extension MultipartError {

@@ -20,6 +20,8 @@ extension URLRequest {
     /// }.resume()
     /// ```
     ///
+    /// `URLSession.upload(_:for:)` does this and the rest; use this one for a task of your own.
+    ///
     /// A request with a stream is sent once: call this again for another attempt. Where `URLSession` itself starts over
     /// (a lost connection, a challenge), it asks its delegate's `urlSession(_:task:needNewBodyStream:)`, which should
     /// give it a new ``Sluice/MultipartBody/makeInputStream(startingAt:progress:)``. `URLSession` on Linux does not ask
@@ -28,7 +30,7 @@ extension URLRequest {
     ///
     /// - Important: On Linux all sessions of a process read their streams on one queue. A body that waits, for a pipe or
     ///   an async sequence, holds all of `URLSession` up, `cancel()` included; ``BodyInputStream/Handle/close()`` ends it.
-    ///   Bodies of files and memory do not wait. For others see ``SluiceFoundation``.
+    ///   Bodies of files and memory do not wait. For others see <doc:URLSessionOnLinux>.
     ///
     /// - Parameters:
     ///   - body: What to upload. Nothing is read yet, and nothing is copied.
@@ -42,12 +44,17 @@ extension URLRequest {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> BodyInputStream.Handle {
         let stream = body.makeInputStream(progress: progress)
+        setMultipartBody(body, stream: stream)
+        return stream.handle
+    }
+
+    /// Sets the body's stream, and the headers that go with it.
+    mutating func setMultipartBody(_ body: MultipartBody, stream: BodyInputStream) {
         if httpMethod == nil || httpMethod == "GET" { httpMethod = "POST" }
         httpBodyStream = stream
         setValue(body.contentType, forHTTPHeaderField: "Content-Type")
         setValue(body.contentLength.map { String($0) }, forHTTPHeaderField: "Content-Length")
         setValue(body.contentLength == nil ? nil : Self.plainTransferEncoding, forHTTPHeaderField: "Transfer-Encoding")
-        return stream.handle
     }
 
     #if canImport(FoundationNetworking)

@@ -23,22 +23,58 @@ enum Descriptor {
     ///   - descriptor: A descriptor open for writing.
     /// - Throws: The system's error.
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[written...])
-                #if canImport(Glibc)
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-                #elseif canImport(Musl)
-                return unsafe Musl.write(descriptor, rest.baseAddress, rest.count)
-                #elseif canImport(Darwin)
-                return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
-                #endif
-            }
+        let result = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(Errno) in try unsafe write(bytes, to: descriptor) }
+        }
+        try result.get()
+    }
+
+    /// Writes all of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, lent for the call.
+    ///   - descriptor: A descriptor open for writing.
+    /// - Throws: The system's error.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Errno) {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            #if canImport(Glibc)
+            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            #elseif canImport(Musl)
+            let count = unsafe Musl.write(descriptor, rest.baseAddress, rest.count)
+            #elseif canImport(Darwin)
+            let count = unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
+            #endif
             if count >= 0 {
-                written += count
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                throw Errno(errno)
+            }
+        }
+    }
+
+    /// Reads once.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A descriptor open for reading.
+    ///   - buffer: Where to put the bytes.
+    /// - Returns: How many there were; 0 at the end.
+    /// - Throws: The system's error.
+    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        while true {
+            #if canImport(Glibc)
+            let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            #elseif canImport(Musl)
+            let count = unsafe Musl.read(descriptor, buffer.baseAddress, buffer.count)
+            #elseif canImport(Darwin)
+            let count = unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+            #endif
+            if count >= 0 { return count }
+            if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             } else if errno != EINTR {
                 throw Errno(errno)
@@ -52,22 +88,14 @@ enum Descriptor {
         var piece = [UInt8](repeating: 0, count: min(limit, 16 * 1024))
         while bytes.count < limit {
             let wanted = min(piece.count, limit - bytes.count)
-            let count = unsafe piece.withUnsafeMutableBytes { buffer in
-                #if canImport(Glibc)
-                return unsafe Glibc.read(descriptor, buffer.baseAddress, wanted)
-                #elseif canImport(Musl)
-                return unsafe Musl.read(descriptor, buffer.baseAddress, wanted)
-                #elseif canImport(Darwin)
-                return unsafe Darwin.read(descriptor, buffer.baseAddress, wanted)
-                #endif
+            let result = unsafe piece.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in
+                    try unsafe read(descriptor, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
+                }
             }
-            if count > 0 {
-                bytes += piece[..<count]
-            } else if count == 0 {
-                break
-            } else if errno != EINTR {
-                throw Errno(errno)
-            }
+            let count = try result.get()
+            if count == 0 { break }
+            bytes += piece[..<count]
         }
         return bytes
     }
@@ -121,7 +149,12 @@ enum Descriptor {
         return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
-    private static func open(_ path: String) throws(ToolError) -> Int32 {
+    /// Opens a file for reading.
+    ///
+    /// - Parameter path: The file.
+    /// - Returns: Its descriptor, to be closed by the caller.
+    /// - Throws: Where it cannot be opened.
+    static func open(_ path: String) throws(ToolError) -> Int32 {
         #if canImport(Glibc)
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         #elseif canImport(Musl)

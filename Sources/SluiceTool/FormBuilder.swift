@@ -7,10 +7,18 @@ struct FormBuilder {
         var form: MultipartForm
         var name: String?
         var headers: [HeaderField] = []
+        var compression: FormSpec.Compression?
+    }
+
+    /// How parts are compressed that say that they are.
+    struct Compressing: Sendable {
+        var workers = Gzip.Workers.automatic
+        var length = Gzip.Length.unknown
     }
 
     private var levels: [Level]
     private let changePolicy: FileSource.ChangePolicy
+    private let compressing: Compressing
     private var takesStandardInput = false
     /// The files that the parts are read from, as they were given.
     private(set) var paths: [String] = []
@@ -20,8 +28,10 @@ struct FormBuilder {
     /// - Parameters:
     ///   - form: An empty form, which says how it is sent.
     ///   - changePolicy: What may happen to files while they are read.
-    init(_ form: MultipartForm, changePolicy: FileSource.ChangePolicy) {
+    ///   - compressing: How parts are compressed that say that they are.
+    init(_ form: MultipartForm, changePolicy: FileSource.ChangePolicy, _ compressing: Compressing = .init()) {
         levels = [Level(form: form)]
+        self.compressing = compressing
         self.changePolicy = changePolicy
     }
 
@@ -117,7 +127,17 @@ struct FormBuilder {
         let headers = try Self.headers(attributes)
         if let type = attributes.type ?? headers.type { part.mediaType = try MediaType(type) }
         part.headers = headers.fields
+        if let compression = attributes.compression { part = compressed(part, compression) }
         try levels[levels.count - 1].form.append(part)
+    }
+
+    private func compressed(_ part: Part, _ compression: FormSpec.Compression) -> Part {
+        part.gzip(
+            level: compression.level ?? Gzip.defaultLevel,
+            mode: compression.isEncoding ? .contentEncoding : .file,
+            workers: compressing.workers,
+            length: compressing.length
+        )
     }
 
     private static func field(_ disposition: ContentDisposition?, _ value: String) -> Part {
@@ -177,12 +197,15 @@ struct FormBuilder {
             escaping: levels[0].form.escaping
         )
         for (name, value) in type.parameters { try form.addParameter(name: name, value: value) }
-        levels.append(Level(form: form, name: name, headers: headers.fields))
+        levels.append(
+            Level(form: form, name: name, headers: headers.fields, compression: attributes.compression)
+        )
     }
 
     private mutating func endGroup() throws(ToolError) {
         guard levels.count > 1, let level = levels.popLast() else { return }
-        let part = Part(disposition: try disposition(level.name), headers: level.headers, form: level.form)
+        var part = Part(disposition: try disposition(level.name), headers: level.headers, form: level.form)
+        if let compression = level.compression { part = compressed(part, compression) }
         do {
             try levels[levels.count - 1].form.append(part)
         } catch {

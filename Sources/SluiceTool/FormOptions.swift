@@ -13,6 +13,7 @@ struct FormOptions: Sendable {
     private var subtype = MultipartForm.Subtype.formData
     private var escaping = NameEscaping.percent
     private var changePolicy = FileSource.ChangePolicy.snapshot
+    private var compressing = FormBuilder.Compressing()
 
     /// Takes an option if it is one of forms.
     ///
@@ -26,7 +27,7 @@ struct FormOptions: Sendable {
             case .formString: arguments.append(.string(given.value))
             case .boundary: boundary = try Boundary(given.value)
             case .subtype: subtype = try MultipartForm.Subtype(given.value)
-            case .escape: break
+            case .escape, .gzipWorkers, .gzipLength: break
             case .formEscape: escaping = .backslash
             case .strictFiles: changePolicy = .strict
             default: return false
@@ -34,9 +35,34 @@ struct FormOptions: Sendable {
         } catch {
             throw .usage(error.reason)
         }
-        if given.option == .escape { try takeEscaping(given.value) }
+        switch given.option {
+        case .escape: try takeEscaping(given.value)
+        case .gzipWorkers: try takeWorkers(given.value)
+        case .gzipLength: try takeLength(given.value)
+        default: break
+        }
         return true
     }
+
+    private mutating func takeWorkers(_ text: String) throws(ToolError) {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text), (1...256).contains(count)
+        else {
+            throw .usage("--gzip-workers is a number from 1 to 256, not '\(printable(text))'")
+        }
+        compressing.workers = .init(count)
+    }
+
+    private mutating func takeLength(_ name: String) throws(ToolError) {
+        guard let known = Self.lengths[name] else {
+            throw .usage("--gzip-length is unknown, measured or spooled, not '\(printable(name))'")
+        }
+        compressing.length = known
+    }
+
+    /// What is spooled is kept in memory up to so many bytes, about what an upload takes anyway.
+    private static let lengths: [String: Gzip.Length] = [
+        "unknown": .unknown, "measured": .measured, "spooled": .spooled(memoryLimit: 4 << 20),
+    ]
 
     private mutating func takeEscaping(_ name: String) throws(ToolError) {
         guard let known = Self.escapings[name] else {
@@ -64,7 +90,7 @@ struct FormOptions: Sendable {
             throw .usage("there is nothing to send; add parts with -F NAME=VALUE or -F NAME=@FILE")
         }
         let empty = MultipartForm(subtype: subtype, boundary: boundary ?? Boundary(), escaping: escaping)
-        var builder = FormBuilder(empty, changePolicy: changePolicy)
+        var builder = FormBuilder(empty, changePolicy: changePolicy, compressing)
         for argument in arguments {
             switch argument {
             case .spec(let text): try builder.add(text)

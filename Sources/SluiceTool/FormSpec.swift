@@ -19,6 +19,15 @@ enum FormSpec: Equatable, Sendable {
         var type: String?
         var filename: String?
         var headers: [Header] = []
+        /// `gzip`, `gzip=LEVEL`, `content-encoding=gzip`: the part is compressed.
+        var compression: Compression?
+    }
+
+    struct Compression: Equatable, Sendable {
+        /// The level; nil where none was given.
+        var level: Int?
+        /// Whether the part keeps its name and type, and has the header in place of them.
+        var isEncoding = false
     }
 
     struct File: Equatable, Sendable {
@@ -67,6 +76,8 @@ enum FormSpecError: Error, Equatable, Sendable, CustomStringConvertible {
     case invalidType(String)
     case unknownAttribute(String)
     case encoder
+    case invalidGzipLevel(String)
+    case unknownEncoding(String)
     case filenameWithoutFile
     case textAfterQuote(String)
     case textAfterParenthesis(String)
@@ -80,10 +91,14 @@ enum FormSpecError: Error, Equatable, Sendable, CustomStringConvertible {
         case .invalidType(let text):
             "has the type \"\(text)\", which is not like text/plain"
         case .unknownAttribute(let text):
-            "has \";\(text)\", which is not type=, filename= or headers=; "
+            "has \";\(text)\", which is not type=, filename=, headers=, gzip or content-encoding=; "
                 + "a value with a semicolon is quoted, as in name=\"a;b\""
         case .encoder:
             "has encoder=, but form-data has no transfer encodings (RFC 7578 section 4.7): it is sent as it is"
+        case .invalidGzipLevel(let text):
+            "has gzip=\(text), but the levels are 0 to 9"
+        case .unknownEncoding(let text):
+            "has content-encoding=\(text), but gzip is the only one there is"
         case .filenameWithoutFile:
             "has filename=, which fits only a value or a file behind @"
         case .textAfterQuote(let text):

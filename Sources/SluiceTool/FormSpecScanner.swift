@@ -10,6 +10,7 @@ struct FormSpecScanner {
     private static let semicolon = UInt8(ascii: ";")
     private static let comma = UInt8(ascii: ",")
     private static let quote = UInt8(ascii: "\"")
+    private static let equals = UInt8(ascii: "=")
     private static let backslash = UInt8(ascii: "\\")
 
     init(_ text: String) {
@@ -69,6 +70,15 @@ struct FormSpecScanner {
             } else if skipKeyword("headers=") {
                 close(&type, &attributes)
                 attributes.headers.append(try scanHeader(endingAt: separator))
+            } else if skipGzip(endingAt: separator) {
+                close(&type, &attributes)
+                try scanLevel(endingAt: separator, &attributes)
+            } else if skipKeyword("content-encoding=") {
+                close(&type, &attributes)
+                skipBlanks()
+                let encoding = try scanWord(endingAt: separator)
+                guard encoding.lowercased() == "gzip" else { throw .unknownEncoding(encoding) }
+                attributes.compression = .init(level: attributes.compression?.level, isEncoding: true)
             } else if skipKeyword("encoder=") {
                 throw .encoder
             } else if let start = type?.lowerBound {
@@ -124,6 +134,32 @@ struct FormSpecScanner {
         if !isFile { return .line(word) }
         guard !word.isEmpty else { throw .noPath }
         return .file(word)
+    }
+
+    /// Steps over `gzip` where that is the whole word.
+    private mutating func skipGzip(endingAt separator: UInt8?) -> Bool {
+        let start = position
+        guard skipKeyword("gzip") else { return false }
+        skipBlanks()
+        let isWhole = current == nil || current == Self.semicolon || current == separator || current == Self.equals
+        if !isWhole { position = start }
+        return isWhole
+    }
+
+    /// The level behind `gzip`, if there is one.
+    private mutating func scanLevel(
+        endingAt separator: UInt8?,
+        _ attributes: inout FormSpec.Attributes
+    ) throws(FormSpecError) {
+        var compression = attributes.compression ?? .init()
+        if current == Self.equals {
+            position += 1
+            skipBlanks()
+            let word = try scanWord(endingAt: separator)
+            guard word.utf8.count == 1, let level = Int(word) else { throw .invalidGzipLevel(word) }
+            compression.level = level
+        }
+        attributes.compression = compression
     }
 
     // MARK: Words

@@ -4,7 +4,7 @@ extension Option {
         switch self {
         case .form: ["add a part, as curl's -F does; see SPEC below"]
         case .formString: ["add a field with exactly this value"]
-        case .boundary: ["separate the parts by TEXT; random unless given"]
+        case .boundary: ["what separates the parts; where a body is made, it", "is random unless given"]
         case .subtype: ["send multipart/NAME: form-data (the default), mixed,", "related, ..."]
         case .escape:
             [
@@ -15,6 +15,14 @@ extension Option {
         case .formEscape: ["the same as --escape backslash"]
         case .strictFiles:
             ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
+        case .gzipWorkers: ["compress a part on N threads; as many as there are", "cores unless given"]
+        case .gzipLength:
+            [
+                "how to know a compressed part's length: unknown (the",
+                "default: it is sent in chunks), measured (compress",
+                "twice) or spooled (compress first, to a temporary",
+                "file unless it is small)",
+            ]
         case .output:
             ["write to FILE, which is replaced only when all is", "there; - is standard output"]
         case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]
@@ -31,7 +39,7 @@ extension Option {
         case .location: ["follow redirects"]
         case .maxRedirects: ["with -L: follow N at most, -1 for any number; 50", "unless given"]
         case .allowInsecureRedirects: ["with -L: follow from https to http, too"]
-        default: helpOnConnections ?? helpOnTransfers
+        default: helpOnConnections ?? helpOnReceiving ?? helpOnTransfers
         }
     }
 
@@ -73,6 +81,41 @@ extension Option {
         }
     }
 
+    private var helpOnReceiving: [String]? {
+        switch self {
+        case .contentType:
+            ["the body's Content-Type, which says what separates", "the parts and what they are to each other"]
+        case .lenient:
+            [
+                "take what some senders do against the standards:",
+                "text before the first part, LF alone as line end,",
+                "folded headers, parts without a name. Programs may",
+                "read such a body in different ways",
+            ]
+        case .into: ["write files to the directory DIR, which is made if", "it is not there; names are made safe"]
+        case .force: ["replace files that are there already; else they", "are an error, and nothing is written"]
+        case .list: ["list the parts"]
+        case .json: ["list them as JSON, an array of objects"]
+        case .maxTotal: ["refuse a body of more bytes; K, M and G are", "multiples of 1024"]
+        case .maxFile: ["refuse a body with a longer file"]
+        case .maxField: ["refuse a body with a longer field"]
+        case .maxParts: ["refuse a body of more parts; 1000 unless given"]
+        case .maxHeaders: ["refuse a body with longer headers of a part; 8K", "unless given"]
+        case .port: ["listen on PORT; 8080 unless given, and with 0 one", "that is free"]
+        case .bind: ["listen on the IP address ADDRESS, so that others", "can reach it; 127.0.0.1 unless given"]
+        case .allowHost:
+            [
+                "answer also to clients that call the machine NAME;",
+                "else to IP addresses and localhost only. Repeatable",
+            ]
+        case .once: ["end when an upload has been stored"]
+        case .digests: ["answer with the SHA-256 of what was stored, too"]
+        case .minFree: ["stop where less would be left free on the disk;", "256M unless given"]
+        case .maxConnections: ["serve so many clients at a time; 32 unless given"]
+        default: nil
+        }
+    }
+
     private var helpOnTransfers: [String] {
         switch self {
         case .maxTime: ["give up after so many seconds, retries and all"]
@@ -85,6 +128,7 @@ extension Option {
             ["go on with what an earlier download to FILE left,", "if the server says that it is still the same"]
         case .removeOnError: ["leave nothing to go on with if it fails"]
         case .sha256: ["fail, and leave the old FILE, unless the new one's", "SHA-256 is this"]
+        case .crc32: ["the same with the CRC-32, eight digits"]
         case .fsync: ["have it on the disk, not only in memory, at the end"]
         case .next: ["begin another transfer, with options of its own"]
         case .parallel: ["do up to N transfers at the same time; 1 unless", "given"]

@@ -7,6 +7,8 @@ enum Option: String, CaseIterable, Sendable {
     case escape
     case formEscape = "form-escape"
     case strictFiles = "strict-files"
+    case gzipWorkers = "gzip-workers"
+    case gzipLength = "gzip-length"
 
     case output
     case printContentType = "print-content-type"
@@ -51,6 +53,7 @@ enum Option: String, CaseIterable, Sendable {
     case continueAt = "continue"
     case removeOnError = "remove-on-error"
     case sha256
+    case crc32
     case fsync
 
     case next
@@ -61,11 +64,34 @@ enum Option: String, CaseIterable, Sendable {
     case progress
     case verbose
 
+    case contentType = "content-type"
+    case lenient
+    case into
+    case force
+    case list
+    case json
+
+    case maxTotal = "max-total"
+    case maxFile = "max-file"
+    case maxField = "max-field"
+    case maxParts = "max-parts"
+    case maxHeaders = "max-headers"
+
+    case port
+    case bind
+    case allowHost = "allow-host"
+    case once
+    case digests
+    case minFree = "min-free"
+    case maxConnections = "max-connections"
+
     case help
     case version
 
     /// The options that say what the form consists of.
-    static let ofForms: [Option] = [.form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles]
+    static let ofForms: [Option] = [
+        .form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles, .gzipWorkers, .gzipLength,
+    ]
 
     /// The options of whatever talks to a server.
     static let ofConnections: [(heading: String, options: [Option])] = [
@@ -117,12 +143,19 @@ enum Option: String, CaseIterable, Sendable {
         case .noProxy: "HOSTS"
         case .unixSocket: "PATH"
         case .maxTime, .connectTimeout, .idleTimeout, .retryDelay, .retryMaxTime: "SECONDS"
-        case .maxResponse, .limitRate: "BYTES"
-        case .maxRedirects, .retry, .parallel: "N"
-        case .sha256: "HEX"
+        case .maxResponse, .limitRate, .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
+        case .maxRedirects, .retry, .parallel, .gzipWorkers, .maxParts, .maxConnections: "N"
+        case .sha256, .crc32: "HEX"
+        case .gzipLength: "HOW"
+        case .contentType: "TYPE"
+        case .into: "DIR"
+        case .port: "PORT"
+        case .bind: "ADDRESS"
+        case .allowHost: "NAME"
         case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location,
             .allowInsecureRedirects, .insecure, .http1, .http2, .http2PriorKnowledge, .retryAnyMethod, .remoteName,
-            .continueAt, .removeOnError, .fsync, .next, .failEarly, .fail, .verbose, .help, .version:
+            .continueAt, .removeOnError, .fsync, .next, .failEarly, .lenient, .force, .list, .json, .once, .digests,
+            .fail, .verbose, .help, .version:
             nil
         }
     }

@@ -69,7 +69,7 @@ struct OutputFile: Sendable {
             replacement = Replacement(
                 temporaryPath: temporaryPath,
                 target: target,
-                mode: exists ? status.st_mode & 0o777 : 0o666 & ~Self.mask,
+                mode: exists ? status.st_mode & 0o777 : CreationMask.fileMode,
                 owner: exists ? (status.st_uid, status.st_gid) : nil,
                 cleanup: Cleanup.add { unsafe unlink(temporaryPath) }
             )
@@ -145,11 +145,5 @@ struct OutputFile: Sendable {
         var template = Array((directory + ".sluice-XXXXXX").utf8CString)
         let descriptor = unsafe mkstemp(&template)
         return (descriptor, String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
-    }
-
-    private static var mask: mode_t {
-        let mask = umask(0o077)
-        umask(mask)
-        return mask
     }
 }

@@ -3,13 +3,14 @@ import Sluice
 /// A line for terminals: ` 45% [=====>      ]  1.20 GiB of 2.60 GiB   312 MiB/s  ETA    0:04  "video"`.
 enum ProgressBar {
     private enum Field {
-        case percent, bar, bytes, rate, time, part
+        case percent, bar, bytes, ratio, rate, time, part
     }
 
     /// What is shown, the best first; each needs less room than the one before.
     private static let layouts: [[Field]] = [
-        [.percent, .bar, .bytes, .rate, .time, .part],
-        [.percent, .bar, .bytes, .rate, .time],
+        [.percent, .bar, .bytes, .ratio, .rate, .time, .part],
+        [.percent, .bar, .bytes, .ratio, .rate, .time],
+        [.percent, .bar, .bytes, .ratio, .rate],
         [.percent, .bar, .bytes, .rate],
         [.percent, .bytes, .rate],
         [.percent, .bytes],
@@ -26,7 +27,7 @@ enum ProgressBar {
     ///   - note: What to show in the part's place; nil for the part.
     ///   - columns: The columns that it may take up.
     /// - Returns: A line of at most so many columns. What has no room is left out: first the part, then the time, the
-    ///   bar, the rate, the bytes.
+    ///   bar, the rate, the bytes. What compression saves goes after the time.
     static func line(_ progress: TransferProgress, note: String? = nil, columns: Int) -> String {
         let label = note.map { Label(cut: nil, fixed: $0) } ?? Label(progress)
         for layout in layouts {
@@ -42,12 +43,14 @@ enum ProgressBar {
         _ layout: [Field],
         _ columns: Int
     ) -> String? {
+        let figures = ShownProgress(progress)
         var texts: [Field: String] = [
-            .bytes: bytes(progress),
-            .rate: rate(progress),
+            .bytes: bytes(figures),
+            .rate: rate(figures),
         ]
-        texts[.percent] = percent(progress)
-        texts[.time] = time(progress)
+        texts[.percent] = percent(figures)
+        texts[.time] = time(progress, figures)
+        texts[.ratio] = figures.ratioText.map { DisplayWidth.padded($0, to: 6) }
 
         var room = columns
         var shown = 0
@@ -70,36 +73,38 @@ enum ProgressBar {
             room -= DisplayWidth.columns(of: text) - label.leastColumns
             texts[.part] = text
         }
-        if layout.contains(.bar) { texts[.bar] = bar(progress, min(cells.lowerBound + room, cells.upperBound)) }
+        if layout.contains(.bar) {
+            texts[.bar] = bar(progress, figures, min(cells.lowerBound + room, cells.upperBound))
+        }
         return layout.compactMap { texts[$0] }.joined(separator: gap)
     }
 
     // MARK: Fields
 
-    private static func percent(_ progress: TransferProgress) -> String? {
-        progress.fractionCompleted.map { DisplayWidth.padded("\(Int($0 * 100))%", to: 4) }
+    private static func percent(_ shown: ShownProgress) -> String? {
+        shown.fractionCompleted.map { DisplayWidth.padded("\(Int($0 * 100))%", to: 4) }
     }
 
-    private static func bytes(_ progress: TransferProgress) -> String {
-        let completed = DisplayWidth.padded(Units.bytes(progress.completedBytes), to: 8)
-        guard let total = progress.totalBytes else { return completed }
+    private static func bytes(_ shown: ShownProgress) -> String {
+        let completed = DisplayWidth.padded(Units.bytes(shown.completedBytes), to: 8)
+        guard let total = shown.totalBytes else { return completed }
         return "\(completed) of \(Units.bytes(total))"
     }
 
-    private static func rate(_ progress: TransferProgress) -> String {
-        DisplayWidth.padded(progress.bytesPerSecond.map(Units.rate) ?? "", to: 10)
+    private static func rate(_ shown: ShownProgress) -> String {
+        DisplayWidth.padded(shown.bytesPerSecond.map(Units.rate) ?? "", to: 10)
     }
 
-    private static func time(_ progress: TransferProgress) -> String? {
+    private static func time(_ progress: TransferProgress, _ shown: ShownProgress) -> String? {
         if progress.isFinished { return "in \(DisplayWidth.padded(Units.duration(progress.elapsedSeconds), to: 8))" }
-        guard progress.totalBytes != nil else { return nil }
-        return "ETA \(DisplayWidth.padded(progress.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
+        guard shown.totalBytes != nil else { return nil }
+        return "ETA \(DisplayWidth.padded(shown.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
     }
 
-    private static func bar(_ progress: TransferProgress, _ count: Int) -> String {
-        guard let fraction = progress.fractionCompleted else { return movingMark(progress, count) }
+    private static func bar(_ progress: TransferProgress, _ shown: ShownProgress, _ count: Int) -> String {
+        guard let fraction = shown.fractionCompleted else { return movingMark(progress, count) }
         let filled = min(Int(fraction * Double(count)), count)
-        let head = filled < count && progress.completedBytes > 0 ? ">" : ""
+        let head = filled < count && shown.completedBytes > 0 ? ">" : ""
         let rest = String(repeating: " ", count: count - filled - head.count)
         return "[" + String(repeating: "=", count: filled) + head + rest + "]"
     }

@@ -11,14 +11,16 @@ enum ProgressLines {
     /// - Returns: The line.
     static func plain(_ progress: TransferProgress, note: String? = nil) -> String {
         var fields: [String] = []
-        if let fraction = progress.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
-        let total = progress.totalBytes.map { " of \(Units.bytes($0))" } ?? ""
-        fields.append(Units.bytes(progress.completedBytes) + total)
-        if let rate = progress.bytesPerSecond { fields.append(Units.rate(rate)) }
+        let shown = ShownProgress(progress)
+        if let fraction = shown.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
+        let total = shown.totalBytes.map { " of \(Units.bytes($0))" } ?? ""
+        fields.append(Units.bytes(shown.completedBytes) + total)
+        if let ratio = shown.ratioText { fields.append("compressed \(ratio)") }
+        if let rate = shown.bytesPerSecond { fields.append(Units.rate(rate)) }
         if progress.isFinished {
             fields.append("done in \(Units.duration(progress.elapsedSeconds))")
         } else {
-            if let left = progress.secondsRemaining { fields.append("\(Units.duration(left)) left") }
+            if let left = shown.secondsRemaining { fields.append("\(Units.duration(left)) left") }
             if let part = progress.part {
                 let place = part.count > 1 ? " (\(part.index + 1) of \(part.count))" : ""
                 fields.append("part \(part.label)\(place)")
@@ -36,7 +38,8 @@ enum ProgressLines {
 
     /// One JSON object.
     ///
-    /// What is not known is null; numbers are bytes, bytes a second and seconds.
+    /// What is not known is null; numbers are bytes, bytes a second and seconds. `source` counts compressed parts before
+    /// compression, and is null where there are none.
     ///
     /// - Parameters:
     ///   - progress: What it says.
@@ -52,6 +55,13 @@ enum ProgressLines {
                 ("total", part.totalBytes.map { "\($0)" }),
             ])
         }
+        let source = progress.source.map { source in
+            JSONText.object([
+                ("completed", "\(source.completedBytes)"),
+                ("total", source.totalBytes.map { "\($0)" }),
+                ("rate", source.bytesPerSecond.flatMap(JSONText.number)),
+            ])
+        }
         return JSONText.object([
             ("transfer", "\(transfer)"),
             ("completed", "\(progress.completedBytes)"),
@@ -62,6 +72,7 @@ enum ProgressLines {
             ("attempt", "\(progress.attempt)"),
             ("resumed", "\(progress.resumedBytes)"),
             ("part", part),
+            ("source", source),
             ("elapsed", JSONText.number(progress.elapsedSeconds)),
             ("finished", "\(progress.isFinished)"),
         ])

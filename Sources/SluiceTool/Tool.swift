@@ -35,7 +35,7 @@ enum Tool {
             switch name {
             case "encode":
                 try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
-                    // It has no --next.
+                    // Only uploads and downloads have --next.
                     try await EncodeCommand(parsed[0]).run()
                 }
             case "upload":
@@ -47,6 +47,15 @@ enum Tool {
                     (parsed) async throws(ToolError) in
                     try await DownloadCommand(parsed).run()
                 }
+            case "decode":
+                try await run(arguments, DecodeCommand.groups, DecodeCommand.help) { (parsed) async throws(ToolError) in
+                    try await DecodeCommand(parsed[0]).run()
+                }
+            case "receive":
+                try await run(arguments, ReceiveCommand.groups, ReceiveCommand.help) {
+                    (parsed) async throws(ToolError) in
+                    try await ReceiveCommand(parsed[0]).run()
+                }
             default:
                 try runWithoutCommand(arguments)
             }
@@ -57,7 +66,7 @@ enum Tool {
         }
     }
 
-    private static let commands = ["encode", "upload", "download"]
+    private static let commands = ["encode", "upload", "download", "decode", "receive"]
 
     private static func run(
         _ arguments: [String],
@@ -75,14 +84,14 @@ enum Tool {
 
     private static func runWithoutCommand(_ arguments: [String]) throws(ToolError) {
         guard let first = arguments.first else {
-            throw .usage("there is no command; encode, upload and download are the ones")
+            throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
         guard first.hasPrefix("-") else { throw .usage("unknown command '\(printable(first))'") }
         let parsed = try OptionParser.parse(arguments, [.help, .version])
         switch parsed.options.first?.option {
         case .help: try StandardOutput.print(Usage.tool)
         case .version: try StandardOutput.print(Usage.version)
-        default: throw .usage("there is no command; encode, upload and download are the ones")
+        default: throw .usage("there is no command; \(commands.joined(separator: ", ")) are the ones")
         }
     }
 }

@@ -96,6 +96,8 @@ extension ToolError {
         switch error.code {
         case .openFailed where error.errno.map(meansNoPermission) == true: .noPermission
         case .openFailed, .notReadable: .noInput
+        case .writeFailed where error.errno.map(meansNoPermission) == true: .noPermission
+        case .fileExists: .cannotCreate
         case .readFailed, .writeFailed, .connectionClosed, .sourceFailed: .inputOutput
         case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled: .software
         default: .badData

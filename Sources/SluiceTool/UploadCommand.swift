@@ -29,7 +29,6 @@ struct UploadCommand: Sendable {
             "sluice upload URL -F SPEC... [OPTION]... [--next URL -F SPEC...]...",
             "Sends a form to a server, and prints the body of its answer.",
             groups,
-            notes: Usage.formSpecification,
             exampleLines: """
                   sluice upload https://example.com/films -F title=Holiday -F film=@film.mkv
                   pg_dump shop | sluice upload https://example.com/ -F 'dump=@-;filename=x' -f

@@ -12,13 +12,15 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies and uploads them, and downloads files; of any size in
-        constant memory.
+        Makes multipart bodies, sends and receives them, and takes them apart, and
+        downloads files; of any size in constant memory.
 
         Commands:
           encode    write a multipart body to a file, a pipe or standard output
           upload    send a multipart body to a server
           download  get a file from a server
+          decode    list a body's parts, or write them to files
+          receive   take in uploads from browsers and other clients
 
         Options:
         \(list([.help, .version]))
@@ -32,17 +34,17 @@ enum Usage {
     /// What `sluice COMMAND --help` prints.
     ///
     /// - Parameters:
-    ///   - synopsis: How the command is written.
+    ///   - synopsis: How it is called.
     ///   - purpose: What it does.
     ///   - groups: Its options.
-    ///   - notes: What there is to know besides.
-    ///   - exampleLines: Examples, indented.
+    ///   - notes: What else is to be known, between the options and the examples.
+    ///   - exampleLines: The examples, indented.
     /// - Returns: The text.
     static func command(
         _ synopsis: String,
         _ purpose: String,
         _ groups: [Group],
-        notes: String,
+        notes: String? = specification,
         exampleLines: String
     ) -> String {
         let options = groups.map { "\($0.heading):\n\(list($0.options))" }.joined(separator: "\n\n")
@@ -52,9 +54,7 @@ enum Usage {
             \(purpose)
 
             \(options)
-
-            \(notes)
-
+            \(notes.map { "\n\($0)\n" } ?? "")
             Examples:
             \(exampleLines)
 
@@ -62,8 +62,8 @@ enum Usage {
             """
     }
 
-    /// What the commands that make forms say of `-F`.
-    static let formSpecification = """
+    /// How a part is described.
+    static let specification = """
         SPEC is what curl's -F takes:
           NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
           NAME=<FILE        a field with the file's content; - is standard input
@@ -75,6 +75,10 @@ enum Usage {
           ;filename=NAME    the name to send; the path's last component unless given
           ;headers="A: b"   a header of the part; may be repeated
           ;headers=@FILE    the headers that stand in FILE
+          ;gzip             compressed, as a file NAME.gz; ;gzip=9 for a level, 0 to 9
+          ;content-encoding=gzip
+                            compressed, with that header and under its own name and
+                            type: for receivers that are known to honour it
         """
 
     private static var exitCodes: String {

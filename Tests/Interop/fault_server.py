@@ -18,6 +18,7 @@ the last one nothing. A fault is one of
     part-range                a 206 that ends a byte too early
     bare-206                  a 206 without Content-Range
     whole                     a 200 with all of it, whatever was asked for
+    long-header               a header field of 200 KiB
     other                     from now on the file is NAME.other, with another ETag
     ok                        nothing
 
@@ -208,6 +209,9 @@ class Connection:
     def _download(
         self, path: str, query: dict[str, str], key: str, fields: dict[str, str], kind: str, limit: int | None
     ) -> bool:
+        if kind == "long-header":
+            self._send("200 OK", b"", "Content-Length: 0", f"X-Long: {'x' * 200 * 1024}")
+            return True
         name = path.removeprefix("/files/")
         if kind == "other":
             self._book.change(key)

@@ -6,7 +6,8 @@ Reads lines of {"path": FILE, "contentType": VALUE} and answers each, in order, 
 
     {"name", "filename", "contentType", "size", "sha256", "headers": [[name, value], ...], "rawDisposition"}
 
-or {"error": TEXT}. A part that is itself multipart has "parts" in place of size and sha256 where the parser
+or {"error": TEXT}. To aiohttp, a part with a Content-Encoding has "decodedSize" and "decodedSha256", too, unless it is
+one of form-data. A part that is itself multipart has "parts" in place of size and sha256 where the parser
 goes into it (aiohttp and email do, werkzeug does not).
 
 `name` and `filename` are what the parser makes of them, and parsers differ; `rawDisposition` is the header's
@@ -123,10 +124,16 @@ async def describe_aiohttp(reader: MultipartReader) -> list[Part]:
         if isinstance(part, BodyPartReader):
             hasher = hashlib.sha256()
             size = 0
+            raw = bytearray()
             while chunk := await part.read_chunk(CHUNK_SIZE):
                 hasher.update(chunk)
+                if hdrs.CONTENT_ENCODING in part.headers:
+                    raw += chunk
                 size += len(chunk)
             described |= {"size": size, "sha256": hasher.hexdigest()}
+            if hdrs.CONTENT_ENCODING in part.headers:
+                decoded = digest(b"".join([bytes(piece) async for piece in part.decode_iter(raw)]))
+                described |= {"decodedSize": decoded["size"], "decodedSha256": decoded["sha256"]}
         else:
             described["parts"] = await describe_aiohttp(part)
         parts.append(described)
@@ -243,9 +250,14 @@ def attempt(parser: Callable[[str, str], list[Part]], path: str, content_type: s
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def main() -> None:
+def silence_parsers() -> None:
+    """What a parser warns of is in its result as well."""
     warnings.simplefilter("ignore", BadContentDispositionHeader)
     warnings.simplefilter("ignore", BadContentDispositionParam)
+
+
+def main() -> None:
+    silence_parsers()
     for line in sys.stdin:
         if not line.strip():
             continue

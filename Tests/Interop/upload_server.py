@@ -14,6 +14,7 @@ endpoint takes any method and a body of any size, in constant memory:
     /flaky/KEY?failures=N[&status=503][&retry-after=SECONDS][&drain=1]
                          fails N times for each KEY, then like /upload
     /echo-headers        the request's headers
+    /gather/N            answers when N requests are there at the same time; {"gathered": N}
     /slow-response?seconds=S, /big-response?bytes=N
                          after the body was read
     /files/NAME          with --files DIR: files, with ETag, Range and If-Range
@@ -269,6 +270,22 @@ async def echo_headers(request: web.Request) -> web.Response:
     return web.json_response(describe_request(request))
 
 
+gathering: collections.defaultdict[int, list[asyncio.Event]] = collections.defaultdict(list)
+
+
+async def gather(request: web.Request) -> web.Response:
+    await drain(request)
+    count = int(request.match_info["count"])
+    here = asyncio.Event()
+    gathering[count].append(here)
+    if len(gathering[count]) == count:
+        for other in gathering.pop(count):
+            other.set()
+    async with asyncio.timeout(120):
+        await here.wait()
+    return web.json_response({"gathered": count})
+
+
 async def slow_response(request: web.Request) -> web.Response:
     await drain(request)
     await asyncio.sleep(float(request.query.get("seconds", "1")))
@@ -319,6 +336,7 @@ def make_application(files: pathlib.Path | None) -> web.Application:
         r"/status/{code:[2-5]\d\d}": status,
         "/flaky/{key}": flaky,
         "/echo-headers": echo_headers,
+        r"/gather/{count:\d+}": gather,
         "/slow-response": slow_response,
         "/big-response": big_response,
     }.items():
@@ -347,7 +365,7 @@ async def serve(options: argparse.Namespace) -> None:
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
         if options.tls is not None:
             context = tls_context(options.tls, options.certificate)
             await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()

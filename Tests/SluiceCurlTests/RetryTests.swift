@@ -224,7 +224,7 @@ import Testing
                 }
             }
             #expect(await ProcessState.settles { waiting.all.count == 100 })
-            let names = ProcessState.threadNames().filter { $0.hasPrefix("sluice") }
+            let names = ProcessState.threadNames().filter { $0.hasPrefix("sluice-") }
             #expect(names == ["sluice-curl"], "\(names)")
             for upload in uploads { upload.cancel() }
             for upload in uploads { _ = await upload.result }
@@ -249,7 +249,9 @@ import Testing
         #expect(try await place.requests().count == 2)
     }
 
-    @Test(arguments: ["/flaky/KEY?failures=2&drain=1", "/flaky/KEY?failures=2", "/flaky/KEY?failures=1&retry-after=0&status=429"])
+    @Test(arguments: [
+        "/flaky/KEY?failures=2&drain=1", "/flaky/KEY?failures=2", "/flaky/KEY?failures=1&retry-after=0&status=429",
+    ])
     func `aiohttp's refusals are followed by the whole form`(path: String) async throws {
         let server = try await Fixtures.server
         let url = server.url(path.replacing("KEY", with: "retry\(Int.random(in: 0..<Int.max))"))

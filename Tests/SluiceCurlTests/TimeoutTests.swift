@@ -3,14 +3,6 @@ import SluiceCurl
 import SluiceTestSupport
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 @Suite struct TimeoutTests {
     private let client = CurlClient()
 
@@ -93,6 +85,38 @@ import Darwin
         withExtendedLifetime(fillers) {}
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: ["TLS", "proxy"])
+    func `A handshake that stands still is idle`(what: String) async throws {
+        // The system accepts for it, and nobody answers.
+        let listener = try ListeningSocket(backlog: 10)
+        var request = CurlRequest(url: "https://127.0.0.1:\(listener.port)/")
+        if what == "proxy" {
+            request.url = "https://127.0.0.1:1/"
+            request.proxy = .url("http://127.0.0.1:\(listener.port)")
+        }
+        request.connectTimeout = nil
+        request.idleTimeout = .seconds(0.5)
+        let error = try #require(await failure { try await client.upload(Fixtures.form(), request) })
+        #expect(error.code == .idleTimeout)
+        #expect(error.reason.contains("handshake"))
+        #expect(error.sentBytes == 0)
+    }
+
+    @Test(arguments: ["stall@0", "stall@300000"])
+    func `A download that stands still is idle, and can be tried again`(fault: String) async throws {
+        let faults = try await Fixtures.faults
+        var request = CurlRequest(url: faults.place(fault).file())
+        request.responseBodyLimit = 2_000_000
+        request.idleTimeout = .seconds(1)
+        #expect(await failure { try await client.download(request) }?.code == .idleTimeout)
+        request.url = faults.place(fault).file()
+        request.retry = .quick(2)
+        let directory = try TemporaryDirectory()
+        let file = try await client.download(request, toFile: "\(directory.path)/file")
+        #expect(file.response.attempts == 2)
+        #expect(try difference(TemporaryDirectory.contents(ofFile: file.path), faults.content) == nil)
+    }
+
     @Test func `A name that has no address does not hold up others`() async throws {
         var request = CurlRequest(url: "http://name.invalid/")
         request.connectTimeout = .seconds(0.5)
@@ -103,59 +127,5 @@ import Darwin
         let error = try #require(await lost)
         #expect([.couldNotResolve, .timeout].contains(error.code))
         #expect(error.sentBytes == 0)
-    }
-}
-
-/// A socket that listens on a port of its own and never accepts.
-private final class ListeningSocket {
-    let port: UInt16
-    private let descriptor: Int32
-
-    init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = Self.address(0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(descriptor, address, length) + listen(descriptor, 0)
-                    + getsockname(descriptor, address, &length)
-            }
-        }
-        try #require(status == 0)
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
-    }
-
-    deinit { close(descriptor) }
-
-    /// Begins to connect, and waits for nothing.
-    func connect() throws -> Connection {
-        let connection = Connection()
-        var address = Self.address(port)
-        unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                _ = unsafe Glibc.connect(connection.descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        return connection
-    }
-
-    final class Connection {
-        let descriptor: Int32
-
-        init() {
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        }
-
-        deinit { close(descriptor) }
-    }
-
-    private static func address(_ port: UInt16) -> sockaddr_in {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        return address
     }
 }

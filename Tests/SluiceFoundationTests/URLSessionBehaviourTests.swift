@@ -2,6 +2,7 @@ import Foundation
 import Sluice
 import SluiceFoundation
 import SluiceTestSupport
+import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -97,6 +98,91 @@ import FoundationNetworking
         withExtendedLifetime(pipe) {}
     }
 
+    @Test("An upload task with a streamed request asks for 100 Continue first, a data task with a stream does not")
+    func expect() async throws {
+        var request = URLRequest(url: try server.endpoint("/"))
+        request.httpMethod = "POST"
+        let sent = request
+        let answer = await Delegate { ScriptedStream(1000) }.run { $0.uploadTask(withStreamedRequest: sent) }
+        #expect(answer?.status == 200)
+        #expect(try await Recording(in: records).values(of: "Expect") == ["100-continue"])
+        request.httpBodyStream = ScriptedStream(1000)
+        #expect(await send(request).status == 200)
+        #expect(try await Recording(2, in: records).values(of: "Expect") == [])
+    }
+
+    @Test("A challenge for Basic without a credential leaves a task waiting, and its timeout does not end it")
+    func challengeHangs() async throws {
+        let server = try await SessionServer(in: scratch)
+        var request = try server.request("/basic")
+        request.timeoutInterval = 1
+        let hasEnded = Flag()
+        let (session, waiting) = (URLSession(configuration: .ephemeral), request)
+        let task = session.dataTask(with: waiting) { _, _, _ in hasEnded.set() }
+        task.resume()
+        _ = try await server.recording()
+        try await Task.sleep(for: .seconds(2))
+        #expect(!hasEnded.isSet)
+        task.cancel()
+        #expect(await eventually { hasEnded.isSet })
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("A followed 307 goes out without its body")
+    func redirectLosesBody() async throws {
+        let server = try await SessionServer(in: scratch)
+        var request = try server.request("/status/307?Location=/ok", method: "POST")
+        request.httpBodyStream = ScriptedStream(1000)
+        let sent = request
+        let answer = await Delegate(followsRedirects: true).run { $0.dataTask(with: sent) }
+        #expect(answer?.status == 200)
+        #expect(try await server.recording(1).facts.size == 1000)
+        #expect(try await server.recording(2).facts.size == 0)
+    }
+
+    @Test("A followed redirect takes credentials along to another origin")
+    func redirectLeaksCredentials() async throws {
+        let server = try await SessionServer(in: scratch)
+        let other = try await SessionServer(in: scratch)
+        var request = try server.request("/status/302?Location=\(other.process.url("/ok"))")
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        #expect(await send(request).status == 200)
+        #expect(try await other.recording().values(of: "Authorization") == ["Bearer secret"])
+    }
+
+    @Test("No two protection spaces are equal, so that no stored credential is found")
+    func protectionSpaces() throws {
+        let spaces = (0..<2).map { _ in
+            URLProtectionSpace(host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: nil)
+        }
+        #expect(spaces[0] != spaces[1])
+    }
+
+    @Test("The delegate queue is given an operation for every 16 KiB, where they are received, and may run them there")
+    func delegateQueue() async throws {
+        let server = try await SessionServer(in: scratch)
+        let request = try server.request("/bytes/3000000")
+        let queue = CountingQueue()
+        let delegate = Delegate()
+        let answer = await delegate.run(queue: queue) { $0.dataTask(with: request) }
+        #expect(answer?.status == 200)
+        #expect(queue.count > 3_000_000 / 16_384)
+    }
+
+    @Test("A task's own delegate hears nothing of a task without a completion handler, so the session's has to be ours")
+    func taskDelegate() async throws {
+        let server = try await SessionServer(in: scratch)
+        let request = try server.request("/ok")
+        let (own, of) = (Delegate(), Delegate())
+        let answer = await of.run { session in
+            let task = session.dataTask(with: request)
+            task.delegate = own
+            return task
+        }
+        #expect(answer?.status == 200)
+        #expect(!own.hasHeard)
+    }
+
     private func record(_ fields: [String: String], _ stream: InputStream) async throws -> Recording {
         var request = URLRequest(url: try server.endpoint("/"))
         request.httpMethod = "POST"
@@ -104,6 +190,18 @@ import FoundationNetworking
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         _ = await send(request)
         return try await Recording(in: records)
+    }
+}
+
+/// A delegate queue that runs its operations at once, and counts them.
+private final class CountingQueue: OperationQueue, @unchecked Sendable {
+    private let counter = Mutex(0)
+
+    var count: Int { counter.withLock { $0 } }
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        counter.withLock { $0 += 1 }
+        block()
     }
 }
 

@@ -52,6 +52,18 @@ package final class Channel: Sendable {
         return Channel((readEnd, writeEnd))
     }
 
+    /// A pipe that gives these bytes, which a thread writes, and then ends.
+    package static func filled(with bytes: [UInt8]) throws -> Channel {
+        let channel = try pipe()
+        Task {
+            try await onThread {
+                defer { close(channel.writeEnd) }
+                try writeAll(bytes, to: channel.writeEnd)
+            }
+        }
+        return channel
+    }
+
     package func closeBoth() {
         close(readEnd)
         close(writeEnd)

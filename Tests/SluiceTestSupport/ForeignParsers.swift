@@ -10,6 +10,8 @@ package struct ForeignPart: Decodable, Sendable {
     package let headers: [[String]]
     package let size: Int?
     package let sha256: String?
+    package let decodedSize: Int?
+    package let decodedSha256: String?
     package let parts: [ForeignPart]?
 }
 

@@ -29,12 +29,12 @@ import Testing
         (
             TransferProgress.sample(250, of: 1000, rate: 100, elapsed: 2.5),
             #"{"transfer":1,"completed":250,"total":1000,"fraction":0.25,"rate":100,"eta":7.5,"attempt":1,"resumed":0,"#
-                + #""part":{"name":"video","index":1,"count":2,"completed":150,"total":800},"elapsed":2.5,"finished":false}"#
+                + #""part":{"name":"video","index":1,"count":2,"completed":150,"total":800},"source":null,"elapsed":2.5,"finished":false}"#
         ),
         (
             .sample(250, of: nil, name: nil, rate: nil, elapsed: 1 / 3, attempt: 3, resumed: 100),
             #"{"transfer":1,"completed":250,"total":null,"fraction":null,"rate":null,"eta":null,"attempt":3,"resumed":100,"#
-                + #""part":{"name":null,"index":1,"count":2,"completed":150,"total":null},"elapsed":0.3333,"finished":false}"#
+                + #""part":{"name":null,"index":1,"count":2,"completed":150,"total":null},"source":null,"elapsed":0.3333,"finished":false}"#
         ),
     ])
     func `A JSON line has every key`(progress: TransferProgress, line: String) {
@@ -65,7 +65,11 @@ import Testing
             isFinished: true,
             isLast: true
         )
-        #expect(ProgressLines.json(progress, transfer: 1).contains(#""part":null,"elapsed":0,"finished":true}"#))
+        #expect(
+            ProgressLines.json(progress, transfer: 1).contains(
+                #""part":null,"source":null,"elapsed":0,"finished":true}"#
+            )
+        )
         #expect(ProgressBar.line(progress, columns: 100).hasSuffix("in     0:00"))
     }
 

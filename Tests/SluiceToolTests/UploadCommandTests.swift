@@ -180,8 +180,8 @@ import Testing
         #expect(completed == completed.sorted())
         #expect(completed.count == reports.count)
         let keys: Set = [
-            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "elapsed",
-            "finished",
+            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "source",
+            "elapsed", "finished",
         ]
         #expect(reports.allSatisfy { $0.keys == keys })
         // Someone else's parser agrees.

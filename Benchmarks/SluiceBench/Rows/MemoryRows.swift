@@ -54,12 +54,12 @@ enum MemoryRows {
         try peak(of: "/proc/self/exe", ["--read", path])
     }
 
-    private static func upload(_ path: String, to sink: Sink) -> [String] {
+    static func upload(_ path: String, to sink: Sink) -> [String] {
         ["upload", sink.url, "-F", "file=@\(path)", "--progress", "none"]
     }
 
     /// The peak resident memory of a program in MiB.
-    private static func peak(of program: String, _ arguments: [String]) throws -> Double {
+    static func peak(of program: String, _ arguments: [String]) throws -> Double {
         let child = try Child(program, arguments, output: "/dev/null")
         // Not what wait4 says: to it, a child's memory begins with that of the program that started it.
         var peak = 0.0

@@ -31,6 +31,9 @@ int sluice_is_synthetic_file(int descriptor);
 
 #endif
 
+// rename(2) that fails with EEXIST where there is something of the new name: 0, or -1 with errno.
+int sluice_rename_new(const char *from, const char *to);
+
 // Names the calling thread for debuggers and `top -H`; longer names are cut.
 void sluice_set_thread_name(const char *name);
 
@@ -39,6 +42,13 @@ int sluice_is_loopback(int descriptor);
 
 // 1 where `needle` occurs in `bytes` (memmem, which POSIX lacks), else 0.
 int sluice_memmem(const void *bytes, size_t count, const void *needle, size_t needle_count);
+
+// A file without a name in the directory, open for reading and writing by its owner alone: its descriptor, or -1 with
+// errno.
+int sluice_open_temporary_file(const char *directory);
+
+// The cores that this process may run on, by its affinity where the system has one; 0 where it does not say.
+int sluice_core_count(void);
 
 // What stat(2) says of the file with this path, or of the descriptor where the path is NULL: 0, or -1 with errno.
 // Times are nanoseconds. `born` is what stat(2) does not say on Linux; 0 where the file system does not know.

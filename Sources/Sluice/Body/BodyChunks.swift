@@ -40,6 +40,9 @@ public struct BodyChunks: AsyncSequence, Sendable {
         private let meter: ProgressMeter?
         private var source: Source
         private var position: Int64 = 0
+        /// By how many bytes the sources of what came before the present thread were longer, and are in all.
+        private var passedSurplus: Int64 = 0
+        private var surplus: Int64 = 0
         /// The bytes of the current async sequence that were passed on.
         private var offsetInPart: Int64 = 0
         /// The bytes of the current async sequence that come before the body's range.
@@ -90,6 +93,7 @@ public struct BodyChunks: AsyncSequence, Sendable {
                     source = try begin(index)
                 case .thread(let reading, let end):
                     if let (chunk, mark) = try await reading.next() {
+                        surplus = passedSurplus + mark.sourceSurplus
                         return report(chunk, part: mark.part, offsetInPart: mark.offsetInPart)
                     }
                     source = .segment(end)
@@ -115,6 +119,8 @@ public struct BodyChunks: AsyncSequence, Sendable {
             }
             let layout = layout
             let end = layout.segments[index...].firstIndex(where: \.isAsync) ?? layout.segments.count
+            // A reader of a range counts from the body's start, one of segments from the first of them.
+            passedSurplus = range == nil ? surplus : 0
             guard let range, let start = segment.start else {
                 return .thread(
                     ReadAhead(chunkSize: chunkSize) { BodyReader(layout, segments: index..<end, interrupt: $0) },
@@ -163,7 +169,14 @@ public struct BodyChunks: AsyncSequence, Sendable {
 
         private mutating func report(_ chunk: [UInt8], part: Int?, offsetInPart: Int64) -> [UInt8] {
             position += Int64(chunk.count)
-            meter?.advance(to: BodyReader.Mark(position: position, part: part, offsetInPart: offsetInPart))
+            meter?.advance(
+                to: BodyReader.Mark(
+                    position: position,
+                    part: part,
+                    offsetInPart: offsetInPart,
+                    sourceSurplus: surplus
+                )
+            )
             return chunk
         }
 

@@ -15,9 +15,18 @@ final class BodyLayout: Sendable {
         let start: Int64?
         /// The number of bytes, where it is known.
         let length: Int64?
+        /// The number of bytes before compression, where it is known; for others the length.
+        let sourceLength: Int64?
         /// The index in ``BodyLayout/labels`` of the part it belongs to; nil for the close-delimiter.
         let part: Int?
         let kind: Kind
+
+        /// By how many bytes more than `offset` the source was read for what comes before it, where both lengths are
+        /// known: in proportion.
+        func sourceSurplus(at offset: Int64) -> Int64 {
+            guard let length, let sourceLength, length != sourceLength, length > 0 else { return 0 }
+            return Int64(Double(sourceLength) * (Double(offset) / Double(length))) - offset
+        }
     }
 
     let contentType: String
@@ -30,10 +39,16 @@ final class BodyLayout: Sendable {
     let contentLength: Int64?
     let replay: Replay
     let mayBlock: Bool
+    /// Whether a part is compressed, so that there are other bytes to count than the body's.
+    let isCompressed: Bool
 
-    init(_ form: MultipartForm) throws(MultipartError) {
+    /// - Parameters:
+    ///   - form: What to send.
+    ///   - enclosing: The descriptions of the parts around it, outermost first.
+    /// - Throws: ``MultipartError`` naming the part.
+    init(_ form: MultipartForm, enclosing: [String] = []) throws(MultipartError) {
         var builder = LayoutBuilder()
-        try builder.add(form, enclosing: [], outerBoundaries: [], searched: [])
+        try builder.add(form, enclosing: enclosing, outerBoundaries: [], searched: [])
         try builder.endRun(part: nil)
         contentType = form.contentType
         segments = builder.segments
@@ -42,6 +57,22 @@ final class BodyLayout: Sendable {
         contentLength = builder.offset
         replay = builder.replay
         mayBlock = builder.mayBlock
+        isCompressed = builder.isCompressed
+    }
+
+    /// The bytes of the body with each compressed part at its length before compression, where all of these are known.
+    var sourceLength: Int64? {
+        segments.reduce(0) { (sum: Int64?, segment) in
+            guard let sum, let length = segment.sourceLength else { return nil }
+            let (total, isTooLong) = sum.addingReportingOverflow(length)
+            return isTooLong ? nil : total
+        }
+    }
+
+    /// By how many bytes the sources of the segments before this one are longer than the segments, as far as known.
+    func sourceSurplus(before index: Int) -> Int64 {
+        guard isCompressed else { return 0 }
+        return segments[..<index].reduce(0) { $0 + $1.sourceSurplus(at: $1.length ?? 0) }
     }
 
     /// The segment that holds the byte at `offset`, or the last one whose start is known before it.
@@ -71,6 +102,7 @@ private struct LayoutBuilder {
     private(set) var offset: Int64? = 0
     private(set) var replay = Replay.seekable
     private(set) var mayBlock = false
+    private(set) var isCompressed = false
     /// Where the rendered bytes begin that are not yet a segment.
     private var runStart = 0
 
@@ -108,11 +140,15 @@ private struct LayoutBuilder {
                         searched: searched
                     )
                 } else {
-                    let content = try part.resolveContent(form.escaping)
-                    try check(content, for: searched)
+                    let resolver = ContentResolver(
+                        escaping: form.escaping,
+                        enclosing: enclosing + [label.ownDescription]
+                    )
+                    let resolved = try resolver.resolve(part.origin)
+                    try check(resolved.content, for: searched)
                     labels.append(label)
                     try endRun(part: labels.count - 1)
-                    try append(content, part: labels.count - 1)
+                    try append(resolved, part: labels.count - 1)
                 }
             } catch {
                 throw error.inPart(label)
@@ -125,15 +161,27 @@ private struct LayoutBuilder {
     mutating func endRun(part: Int?) throws(MultipartError) {
         let length = Int64(rendered.count - runStart)
         guard length > 0 else { return }
-        segments.append(.init(start: offset, length: length, part: part, kind: .rendered(runStart)))
+        segments.append(
+            .init(start: offset, length: length, sourceLength: length, part: part, kind: .rendered(runStart))
+        )
         try advance(by: length)
         runStart = rendered.count
     }
 
-    private mutating func append(_ content: Content, part: Int) throws(MultipartError) {
+    private mutating func append(_ resolved: ContentResolver.Resolved, part: Int) throws(MultipartError) {
+        let content = resolved.content
         let length = content.knownLength
-        segments.append(.init(start: offset, length: length, part: part, kind: .content(content)))
+        segments.append(
+            .init(
+                start: offset,
+                length: length,
+                sourceLength: resolved.sourceLength,
+                part: part,
+                kind: .content(content)
+            )
+        )
         try advance(by: length)
+        isCompressed = isCompressed || resolved.isCompressed
         replay = min(replay, content.replay)
         mayBlock = mayBlock || content.mayBlock
     }
@@ -180,34 +228,6 @@ private struct LayoutBuilder {
                     "the content holds the delimiter of the boundary \"\(boundary)\"; use a random boundary"
                 )
             }
-        }
-    }
-}
-
-extension Part {
-    /// Everything about the content that is to be known before it is read.
-    fileprivate func resolveContent(_ escaping: NameEscaping) throws(MultipartError) -> Content {
-        switch origin {
-        case .text(let text):
-            let value = if case .html = escaping { NameEscaping.normalisingNewlines(text) } else { text }
-            return .memory(HeldBytes(value))
-        case .bytes(let bytes):
-            return .memory(bytes)
-        case .file(let file):
-            return try file.resolve()
-        case .source(let source):
-            if let length = source.knownLength, length < 0 {
-                throw MultipartError(.lengthMismatch, "the source declares a negative length, \(length)")
-            }
-            return .source(source)
-        case .async(let source):
-            if let length = source.knownLength, length < 0 {
-                throw MultipartError(.lengthMismatch, "the sequence declares a negative length, \(length)")
-            }
-            return .async(source)
-        case .form:
-            // Flattened by the builder, which never asks.
-            return .memory(HeldBytes([]))
         }
     }
 }

@@ -18,6 +18,8 @@ public final class BodyReader {
     private var cursor: (any ByteCursor)?
     private var failure: MultipartError?
     private var absolutePosition: Int64
+    /// By how many bytes the sources of the segments before this one were longer.
+    private var passedSurplus: Int64 = 0
 
     /// Reads the layout's bytes `range`, or all of them, and calls `origin` position 0.
     init(_ layout: BodyLayout, range: Range<Int64>?, origin: Int64, interrupt: ReadInterrupt?) {
@@ -29,6 +31,7 @@ public final class BodyReader {
         absolutePosition = range?.lowerBound ?? 0
         index = layout.segmentIndex(at: absolutePosition)
         offsetInSegment = absolutePosition - (layout.segments[index].start ?? 0)
+        if origin == 0 { passedSurplus = layout.sourceSurplus(before: index) }
         settleStart()
     }
 
@@ -62,13 +65,28 @@ public final class BodyReader {
         package var part: Int?
         /// How much of that part's content was read.
         package var offsetInPart: Int64
+        /// By how many bytes more than `position` the sources were read, because some are compressed; below 0 where
+        /// headers and stored bytes outweigh what that saves.
+        package var sourceSurplus: Int64 = 0
     }
 
     /// Where the reader stands.
     package var mark: Mark {
         var offsetInPart: Int64 = 0
         if index < layout.segments.count, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
-        return Mark(position: position, part: partIndex, offsetInPart: offsetInPart)
+        return Mark(
+            position: position,
+            part: partIndex,
+            offsetInPart: offsetInPart,
+            sourceSurplus: passedSurplus + surplusInSegment
+        )
+    }
+
+    /// By how many bytes more than were given of this segment its source was read.
+    private var surplusInSegment: Int64 {
+        guard layout.isCompressed, index < layout.segments.count else { return 0 }
+        if let cursor = cursor as? GzipCursor { return cursor.sourceOffset - offsetInSegment }
+        return layout.segments[index].sourceSurplus(at: offsetInSegment)
     }
 
     /// Reads the next bytes into a span.
@@ -180,42 +198,20 @@ public final class BodyReader {
             try (cursor as? AsyncHandoff)?.finish()
             return 0
         }
-        let count = try unsafe Self.read(cursor, into: target)
-        if count == 0, let length = segment.length { throw Self.ended(offsetInSegment, of: length) }
+        let count = try unsafe cursor.read(into: target)
+        if count == 0, let length = segment.length { throw .endedEarly(offsetInSegment, of: length) }
         return count
     }
 
     private func openedCursor(_ content: Content) throws(MultipartError) -> any ByteCursor {
         if let cursor { return cursor }
-        let offset = content.replay == .seekable ? offsetInSegment : 0
-        let opened: any ByteCursor =
-            switch content {
-            case .source(let source): try source.open(at: offset)
-            case .stream(let source): try source.open(interrupt: interrupt)
-            case .async(let source): try source.open(interrupt: interrupt)
-            case .memory: EmptyCursor()
-            }
+        let opened = try content.open(at: offsetInSegment, interrupt: interrupt)
         cursor = opened
         return opened
     }
 
-    private static func read(
-        _ cursor: any ByteCursor,
-        into target: UnsafeMutableRawBufferPointer
-    ) throws(MultipartError) -> Int {
-        var span = unsafe OutputRawSpan(buffer: target, initializedCount: 0)
-        try cursor.read(into: &span)
-        return unsafe span.finalize(for: target)
-    }
-
-    private static func ended(_ offset: Int64, of length: Int64) -> MultipartError {
-        MultipartError(
-            .lengthMismatch,
-            "the source ended after \(offset) bytes and \(length) were declared; declare the right length or none"
-        )
-    }
-
     private func nextSegment() {
+        passedSurplus += surplusInSegment
         cursor = nil
         index += 1
         offsetInSegment = 0
@@ -229,9 +225,12 @@ public final class BodyReader {
             nextSegment()
         } else if case .content(let content) = segment.kind, content.replay != .seekable || segment.length == nil {
             // Nor can a source of unknown length be sought in: the offset may lie behind its end.
-            toDiscard = offsetInSegment
+            let start =
+                segment.length == nil && content.replay == .seekable
+                ? 0 : content.openableOffset(before: offsetInSegment)
+            toDiscard = offsetInSegment - start
             absolutePosition -= toDiscard
-            offsetInSegment = 0
+            offsetInSegment = start
         }
     }
 
@@ -253,8 +252,4 @@ public final class BodyReader {
             }
         }
     }
-}
-
-private final class EmptyCursor: ByteCursor {
-    func read(into buffer: inout OutputRawSpan) {}
 }

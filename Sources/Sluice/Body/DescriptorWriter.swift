@@ -16,6 +16,9 @@ struct DescriptorWriter {
     private(set) var index: Int
     private(set) var offsetInSegment: Int64
     private(set) var report = WriteReport()
+    /// By how many bytes the sources of the segments before this one were longer, and that of this one was.
+    private var passedSurplus: Int64 = 0
+    private var surplusInSegment: Int64?
 
     #if os(Linux)
     /// The ways that the kernel does not have between a file system and the target; they are not tried again.
@@ -81,10 +84,19 @@ struct DescriptorWriter {
         let segment = layout.segments[index]
         var offsetInPart: Int64 = 0
         if case .content = segment.kind { offsetInPart = offsetInSegment }
-        meter?.advance(to: .init(position: report.bytes, part: segment.part, offsetInPart: offsetInPart))
+        meter?.advance(
+            to: .init(
+                position: report.bytes,
+                part: segment.part,
+                offsetInPart: offsetInPart,
+                sourceSurplus: passedSurplus + (surplusInSegment ?? segment.sourceSurplus(at: offsetInSegment))
+            )
+        )
     }
 
     mutating func nextSegment() {
+        passedSurplus += surplusInSegment ?? layout.segments[index].sourceSurplus(at: offsetInSegment)
+        surplusInSegment = nil
         index += 1
         offsetInSegment = 0
     }
@@ -169,20 +181,24 @@ struct DescriptorWriter {
     /// Reads the rest of the segment, and writes it.
     mutating func writeThroughBuffer() throws(MultipartError) {
         let reader = BodyReader(layout, segments: index..<index + 1, offset: offsetInSegment, interrupt: interrupt)
-        unsafe try copyThroughBuffer { (buffer) throws(MultipartError) in
-            unsafe try reader.read(into: buffer)
-        }
+        let countsSource = layout.isCompressed
+        unsafe try copyThroughBuffer(
+            { (buffer) throws(MultipartError) in unsafe try reader.read(into: buffer) },
+            surplus: { countsSource ? reader.mark.sourceSurplus : nil }
+        )
     }
 
     /// Writes what `read` puts into a buffer, until it gives 0 or the body's range ends.
     mutating func copyThroughBuffer(
-        _ read: (UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int
+        _ read: (UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int,
+        surplus: () -> Int64? = { nil }
     ) throws(MultipartError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
         defer { unsafe buffer.deallocate() }
         while remaining > 0 {
             let wanted = Int(min(remaining, Int64(Self.bufferSize)))
             let count = try unsafe read(.init(rebasing: buffer[..<wanted]))
+            surplusInSegment = surplus()
             if count == 0 { return nextSegment() }
             unsafe try writeAll(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }

@@ -41,7 +41,7 @@ public struct ContentDisposition: Hashable, Sendable {
         self.init(known: kind, name: name, filename: filename)
     }
 
-    private init(known kind: String, name: String?, filename: String?) {
+    init(known kind: String, name: String?, filename: String?) {
         self.kind = kind
         self.name = name
         self.filename = filename

@@ -31,5 +31,13 @@ public struct HeaderField: Hashable, Sendable {
         self.value = value
     }
 
+    /// A field that is known to be right, such as one that was parsed and checked there.
+    init(known name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    static let gzipEncoding = HeaderField(known: "Content-Encoding", "gzip")
+
     private static let ownNames = ["content-disposition", "content-type"]
 }

@@ -34,6 +34,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
     /// `application/octet-stream`: bytes of which nothing else is known.
     public static let octetStream = MediaType(known: "application/octet-stream")
+    /// `application/gzip`: a file compressed with gzip (RFC 6713).
+    public static let gzip = MediaType(known: "application/gzip")
     /// `text/plain`, without a charset.
     public static let plainText = MediaType(known: "text/plain")
     /// `application/json`.

@@ -42,6 +42,8 @@ public struct MultipartForm: Sendable {
         public static let related = Subtype(known: "related")
         /// The same content in several forms (RFC 2046 section 5.1.4).
         public static let alternative = Subtype(known: "alternative")
+        /// Ranges of one resource (RFC 9110 section 14.6).
+        public static let byteranges = Subtype(known: "byteranges")
     }
 
     /// What the parts are to each other.
@@ -107,12 +109,14 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameter part: The part.
     /// - Throws: ``MultipartError/Code/invalidName`` where the form's escaping cannot write its name or filename;
-    ///   ``MultipartError/Code/invalidForm`` where a form-data part has no name or another disposition.
+    ///   ``MultipartError/Code/invalidForm`` where a form-data part has no name or another disposition;
+    ///   ``MultipartError/Code/invalidCompression`` where it cannot be compressed as it is to be.
     public mutating func append(_ part: Part) throws(MultipartError) {
         let label = MultipartError.PartLabel(index: parts.count, name: part.disposition?.name)
         do {
             _ = try part.disposition?.headerValue(escaping)
             if subtype == .formData { try Self.checkFormData(part) }
+            try part.validateCompression()
         } catch {
             throw error.inPart(label)
         }
@@ -207,6 +211,9 @@ public struct MultipartForm: Sendable {
     /// A file's size, modification time and identity are recorded now; it is opened when its turn comes. The result
     /// takes some 300 bytes a part besides the headers, and no more for large parts than for small ones.
     ///
+    /// Nothing is read, except for parts that are compressed to a length that is known before
+    /// (``Gzip/Length/measured`` and ``Gzip/Length/spooled(memoryLimit:)``): these are compressed now, all through.
+    ///
     /// - Returns: The body.
     /// - Throws: ``MultipartError`` naming the part: a file that is missing, a directory or unreadable; a nested
     ///   boundary that begins with an outer one; a delimiter found by ``checksMemoryForBoundary``.
@@ -227,12 +234,17 @@ public struct MultipartForm: Sendable {
 
 extension Part {
     /// The Content-Type that the part is sent with.
-    var resolvedMediaType: MediaType? {
-        if case .form(let form) = origin { form.mediaType } else { mediaType }
+    var resolvedMediaType: MediaType? { form?.mediaType ?? mediaType }
+
+    /// The form that the part is, compressed or not.
+    private var form: MultipartForm? {
+        var origin = origin
+        while case .gzip(let inner, _) = origin { origin = inner }
+        return if case .form(let form) = origin { form } else { nil }
     }
 
     /// The `type/subtype` of the part's Content-Type, without parameters.
     fileprivate var essence: String {
-        if case .form(let form) = origin { "multipart/\(form.subtype)" } else { (mediaType ?? .plainText).essence }
+        form.map { "multipart/\($0.subtype)" } ?? (mediaType ?? .plainText).essence
     }
 }

@@ -4,13 +4,14 @@
 /// ``MultipartForm/body()`` is made, and its bytes are read when the body is.
 public struct Part: Sendable {
     /// Where a part's bytes come from.
-    enum Origin: Sendable {
+    indirect enum Origin: Sendable {
         case text(String)
         case bytes(HeldBytes)
         case file(FileSource)
         case source(any ByteSource)
         case async(AsyncSource)
         case form(MultipartForm)
+        case gzip(Origin, Compression)
     }
 
     /// The part's Content-Disposition; nil where it has none, which `multipart/form-data` does not allow.

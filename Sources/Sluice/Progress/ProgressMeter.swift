@@ -14,6 +14,9 @@ package final class ProgressMeter: Sendable {
         var attempt = 1
         var resumed: Int64 = 0
         var rate = RateEstimate()
+        /// The sources' bytes that are done, and how quickly; used only where parts are compressed.
+        var source: Int64 = 0
+        var sourceRate = RateEstimate()
         var lastDelivery: Double?
         var isFinished = false
     }
@@ -21,6 +24,8 @@ package final class ProgressMeter: Sendable {
     private let state: Mutex<State>
     private let parts: [MultipartError.PartLabel]
     private let partTotals: [Int64?]
+    private let countsSource: Bool
+    private let sourceTotal: Int64?
     private let start: Double
     private let interval: Double
     private let clock: @Sendable () -> Double
@@ -45,6 +50,8 @@ package final class ProgressMeter: Sendable {
         self.handler = handler
         parts = body.parts
         partTotals = body.partLengths
+        countsSource = body.layout.isCompressed
+        sourceTotal = countsSource ? body.sourceLength : nil
         start = clock()
     }
 
@@ -65,6 +72,8 @@ package final class ProgressMeter: Sendable {
         self.handler = handler
         parts = []
         partTotals = []
+        countsSource = false
+        sourceTotal = nil
         start = clock()
     }
 
@@ -77,7 +86,7 @@ package final class ProgressMeter: Sendable {
     ///
     /// A position before the last one starts a new attempt.
     package func advance(to mark: BodyReader.Mark) {
-        advance(to: mark.position) { state in
+        advance(to: mark.position, surplus: mark.sourceSurplus) { state in
             if let part = mark.part {
                 state.part = part
                 state.partOffset = mark.offsetInPart
@@ -132,7 +141,12 @@ package final class ProgressMeter: Sendable {
         }
     }
 
-    private func advance(to position: Int64, isAttempt: Bool = false, _ change: (inout State) -> Void) {
+    private func advance(
+        to position: Int64,
+        surplus: Int64 = 0,
+        isAttempt: Bool = false,
+        _ change: (inout State) -> Void
+    ) {
         let now = clock()
         let report = state.withLock { state -> TransferProgress? in
             guard !state.isFinished else { return nil }
@@ -142,6 +156,11 @@ package final class ProgressMeter: Sendable {
             state.resumed = min(state.resumed, position)
             change(&state)
             state.rate.add(position, at: now, restarted: restarted)
+            if countsSource {
+                let least = restarted ? 0 : state.source
+                state.source = min(max(position + surplus, least), sourceTotal ?? .max)
+                state.sourceRate.add(state.source, at: now, restarted: restarted)
+            }
             if !restarted, let last = state.lastDelivery, now - last < interval { return nil }
             state.lastDelivery = now
             return makeReport(state, at: now)
@@ -187,7 +206,21 @@ package final class ProgressMeter: Sendable {
             attempt: state.attempt,
             resumedBytes: state.resumed,
             isFinished: isFinished,
-            isLast: isLast
+            isLast: isLast,
+            source: countsSource ? makeSourceReport(state, at: now, isFinished: isFinished, isLast: isLast) : nil
+        )
+    }
+
+    private func makeSourceReport(
+        _ state: State,
+        at now: Double,
+        isFinished: Bool,
+        isLast: Bool
+    ) -> TransferProgress.Source {
+        TransferProgress.Source(
+            completedBytes: state.source,
+            totalBytes: sourceTotal ?? (isFinished ? state.source : nil),
+            bytesPerSecond: isLast ? state.sourceRate.mean(at: state.source, now) : state.sourceRate.bytesPerSecond
         )
     }
 }

@@ -14,6 +14,16 @@ public struct TransferProgress: Sendable, Hashable {
         public let totalBytes: Int64?
     }
 
+    /// How far the sources are, where parts are compressed.
+    public struct Source: Sendable, Hashable {
+        /// The body's bytes that are done, with those of compressed parts counted before compression.
+        public let completedBytes: Int64
+        /// As many in all, where every source's length is known.
+        public let totalBytes: Int64?
+        /// The smoothed rate in such bytes a second, in the last report the attempt's mean.
+        public let bytesPerSecond: Double?
+    }
+
     /// The bytes that are done: for an upload, those handed to the transport; for a download, those that came,
     /// with what was there already.
     public let completedBytes: Int64
@@ -37,15 +47,26 @@ public struct TransferProgress: Sendable, Hashable {
     public let isFinished: Bool
     /// Whether no report follows: the transfer is over, completed or not.
     public let isLast: Bool
+    /// How far the sources are; nil where no part is compressed, and the body's bytes say all.
+    public internal(set) var source: Source?
 
-    /// The share that is done, 0 to 1, where the total is known.
+    /// The share that is done, 0 to 1, where the total is known, of the body's bytes or else of the sources'.
     public var fractionCompleted: Double? {
-        totalBytes.map { $0 == 0 ? 1 : Double(completedBytes) / Double($0) }
+        if let totalBytes { return totalBytes == 0 ? 1 : Double(completedBytes) / Double(totalBytes) }
+        guard let source, let total = source.totalBytes else { return nil }
+        return total == 0 ? 1 : Double(source.completedBytes) / Double(total)
     }
 
-    /// The seconds that are left at the present rate, where the total and a rate are known.
+    /// The seconds that are left at the present rate, where the total and a rate are known, of the body's bytes or
+    /// else of the sources'.
     public var secondsRemaining: Double? {
-        guard let totalBytes, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-        return Double(totalBytes - completedBytes) / bytesPerSecond
+        if let totalBytes { return Self.seconds(totalBytes - completedBytes, at: bytesPerSecond) }
+        guard let source, let total = source.totalBytes else { return nil }
+        return Self.seconds(total - source.completedBytes, at: source.bytesPerSecond)
+    }
+
+    private static func seconds(_ bytes: Int64, at rate: Double?) -> Double? {
+        guard let rate, rate > 0 else { return nil }
+        return Double(bytes) / rate
     }
 }

@@ -67,3 +67,14 @@ public protocol ByteCursor: AnyObject {
     /// - Note: Appending nothing means the end: a cursor that has nothing *yet* waits.
     func read(into buffer: inout OutputRawSpan) throws(MultipartError)
 }
+
+extension ByteCursor {
+    /// Reads into raw memory, from its start.
+    ///
+    /// - Returns: The number of bytes, 0 at the end.
+    func read(into target: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+        var span = unsafe OutputRawSpan(buffer: target, initializedCount: 0)
+        try read(into: &span)
+        return unsafe span.finalize(for: target)
+    }
+}

@@ -56,7 +56,11 @@ public struct FileSource: Sendable {
         range: Range<Int64>? = nil,
         changePolicy: ChangePolicy = .snapshot
     ) {
-        origin = .descriptor(SharedDescriptor(descriptor, ownership))
+        self.init(SharedDescriptor(descriptor, ownership), range: range, changePolicy: changePolicy)
+    }
+
+    init(_ shared: SharedDescriptor, range: Range<Int64>?, changePolicy: ChangePolicy = .snapshot) {
+        origin = .descriptor(shared)
         self.range = range
         self.changePolicy = changePolicy
     }

@@ -15,9 +15,32 @@ import Darwin
 enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    private static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+    static func retrying<Result: SignedInteger>(
+        _ function: StaticString = #function,
+        _ call: () -> Result
+    ) throws(Errno) -> Result {
+        try retrying(function, count: 0) { _ in call() }
+    }
+
+    /// The same for a call that moves bytes, which is told how many it may.
+    @inline(__always)
+    static func retrying<Result: SignedInteger>(
+        _ function: StaticString = #function,
+        count: Int,
+        _ call: (Int) -> Result
+    ) throws(Errno) -> Result {
+        let most = min(count, longestTransfer)
         while true {
-            let result = call()
+            var count = most
+            #if DEBUG
+            switch SystemFaults.next(function) {
+            case nil: break
+            case .short(let few): count = min(count, few)
+            case .failure(.interrupted): continue
+            case .failure(let error): throw error
+            }
+            #endif
+            let result = call(count)
             if result >= 0 { return result }
             let error = Errno.current
             if error != .interrupted { throw error }
@@ -113,41 +136,74 @@ enum SystemCalls {
     )
         throws(Errno) -> Int
     {
-        try retrying {
-            unsafe pread(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer), off_t(offset))
-        }
+        try retrying(count: buffer.count) { unsafe pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
     }
 
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-        try retrying {
+        try retrying(count: buffer.count) {
             #if canImport(Glibc)
-            unsafe Glibc.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Glibc.read(descriptor, buffer.baseAddress, $0)
             #elseif canImport(Musl)
-            unsafe Musl.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Musl.read(descriptor, buffer.baseAddress, $0)
             #elseif canImport(Darwin)
-            unsafe Darwin.read(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Darwin.read(descriptor, buffer.baseAddress, $0)
             #endif
         }
     }
 
     static func write(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) throws(Errno) -> Int {
-        try retrying {
+        try retrying(count: buffer.count) {
             #if canImport(Glibc)
-            unsafe Glibc.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Glibc.write(descriptor, buffer.baseAddress, $0)
             #elseif canImport(Musl)
-            unsafe Musl.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Musl.write(descriptor, buffer.baseAddress, $0)
             #elseif canImport(Darwin)
-            unsafe Darwin.write(descriptor, buffer.baseAddress, min(buffer.count, longestTransfer))
+            unsafe Darwin.write(descriptor, buffer.baseAddress, $0)
             #endif
         }
     }
 
     /// Writes the pieces one behind the other; at most POSIX's IOV_MAX of them, which is 1024 on Linux and Darwin.
     static func write(_ descriptor: Int32, gathering pieces: [UnsafeRawBufferPointer]) throws(Errno) -> Int {
-        let vectors = unsafe pieces.map { piece in
-            unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: piece.count)
+        let count = unsafe pieces.reduce(0) { $0 + $1.count }
+        return try retrying(count: count) { most in
+            var left = most
+            let vectors = unsafe pieces.map { piece in
+                let length = min(piece.count, left)
+                left -= length
+                return unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: length)
+            }
+            return unsafe writev(descriptor, vectors, Int32(vectors.count))
         }
-        return try retrying { unsafe writev(descriptor, vectors, Int32(vectors.count)) }
+    }
+
+    // MARK: New files
+
+    /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
+    static func createFile(_ path: String) throws(Errno) -> Int32 {
+        try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    }
+
+    /// Whether there is something of this name, be it a link to nothing.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Gives a file another name in the same directory, where `replacing` says whether what has that name already is
+    /// replaced or the error `EEXIST`.
+    static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
+        #if canImport(Glibc)
+        _ = try retrying { unsafe replacing ? Glibc.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #elseif canImport(Musl)
+        _ = try retrying { unsafe replacing ? Musl.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #elseif canImport(Darwin)
+        _ = try retrying { unsafe replacing ? Darwin.rename(path, newPath) : sluice_rename_new(path, newPath) }
+        #endif
+    }
+
+    static func remove(_ path: String) {
+        unsafe unlink(path)
     }
 
     // MARK: Copying inside the kernel (Linux)
@@ -162,7 +218,7 @@ enum SystemCalls {
         throws(Errno) -> Int
     {
         var position = offset
-        let copied = try retrying { unsafe sluice_copy_file_range(source, &position, target, count) }
+        let copied = try retrying(count: count) { unsafe sluice_copy_file_range(source, &position, target, $0) }
         offset = position
         return copied
     }
@@ -176,7 +232,7 @@ enum SystemCalls {
         throws(Errno) -> Int
     {
         var position = offset
-        let copied = try retrying { unsafe sluice_sendfile(target, source, &position, count) }
+        let copied = try retrying(count: count) { unsafe sluice_sendfile(target, source, &position, $0) }
         offset = position
         return copied
     }
@@ -190,7 +246,9 @@ enum SystemCalls {
         expectsMore: Bool
     ) throws(Errno) -> Int {
         var position = offset
-        let moved = try retrying { unsafe sluice_splice(source, &position, target, count, expectsMore ? 1 : 0) }
+        let moved = try retrying(count: count) {
+            unsafe sluice_splice(source, &position, target, $0, expectsMore ? 1 : 0)
+        }
         offset = position
         return moved
     }
@@ -206,7 +264,7 @@ enum SystemCalls {
         count: Int,
         expectsMore: Bool
     ) throws(Errno) -> Int {
-        try retrying { sluice_splice(source, nil, target, count, expectsMore ? 1 : 0) }
+        try retrying(count: count) { sluice_splice(source, nil, target, $0, expectsMore ? 1 : 0) }
     }
     #endif
 

@@ -18,6 +18,9 @@ package enum WorkerThread {
     ///   - work: What to run.
     /// - Throws: `Errno` where the system has no thread to give.
     package static func start(_ name: String, _ work: @escaping @Sendable () -> Void) throws(Errno) {
+        #if DEBUG
+        if case .failure(let error)? = SystemFaults.next("pthread_create"), error != .interrupted { throw error }
+        #endif
         let box = unsafe Unmanaged.passRetained(Job(name: name, work: work))
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)

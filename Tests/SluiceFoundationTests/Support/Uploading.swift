@@ -55,6 +55,10 @@ final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     private let continuation: AsyncStream<Answer>.Continuation
     private let makeStream: @Sendable () -> InputStream?
     private let followsRedirects: Bool
+    private let heard = Flag()
+
+    /// Whether any task has told this delegate of its end.
+    var hasHeard: Bool { heard.isSet }
 
     init(followsRedirects: Bool = false, makeStream: @escaping @Sendable () -> InputStream? = { nil }) {
         (answer, continuation) = AsyncStream.makeStream()
@@ -63,9 +67,12 @@ final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Runs the one task that `begin` makes in a session with this delegate.
-    func run(_ begin: @escaping @Sendable (URLSession) -> URLSessionTask) async -> Answer? {
+    func run(
+        queue: OperationQueue? = nil,
+        _ begin: @escaping @Sendable (URLSession) -> URLSessionTask
+    ) async -> Answer? {
         Thread.detachNewThread {
-            let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: nil)
+            let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: queue)
             begin(session).resume()
             session.finishTasksAndInvalidate()
         }
@@ -101,6 +108,7 @@ final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        heard.set()
         let status = (task.response as? HTTPURLResponse)?.statusCode
         continuation.yield(Answer(status: status, body: Data(), error: error))
     }

@@ -1,0 +1,167 @@
+/// Finds a delimiter in a run of bytes, 64 bytes at a time.
+///
+/// A delimiter is a line break and `--boundary`. Its first byte (CR, or LF where lines may end in that alone) occurs in
+/// it once, because a boundary has neither. So each position is probed for the first and for the last byte, 16 positions
+/// with one comparison each. Where any of the 16 passes, they are probed for the delimiter's first eight bytes; and what
+/// passes that is compared with the rest. Two positions that pass are eight bytes apart or more, and so far that what
+/// was equal does not overlap: the work is linear for any bytes, and of two for each 16 bytes at most.
+///
+/// This file is the parser's only one that reads memory without bounds checks. What makes it sound: `needle` has at
+/// least 4 bytes (a line break, two hyphens, one character); a probe at `i` reads 16 bytes at `i` plus at most `last`,
+/// which is the needle's length less one, and only where `i + 15 + last` is inside the bytes; a comparison at `i` reads
+/// `needle.count` bytes from `i`, and only where `i + last` is inside them.
+struct DelimiterSearch: Sendable {
+    private typealias Mask = SIMDMask<SIMD16<Int8>>
+
+    /// The line break's last or both bytes, two hyphens and the boundary.
+    private let needle: ContiguousArray<UInt8>
+    private let firstByte: SIMD16<UInt8>
+    private let lastByte: SIMD16<UInt8>
+    /// The bytes behind the first, up to the eighth, each 16 times; for a shorter needle, the last one again.
+    private let head: ContiguousArray<SIMD16<UInt8>>
+
+    /// - Parameter needle: A delimiter, which begins with CR LF, or with LF.
+    init(_ needle: ContiguousArray<UInt8>) {
+        self.needle = needle
+        firstByte = SIMD16(repeating: needle.first ?? 0)
+        lastByte = SIMD16(repeating: needle.last ?? 0)
+        head = ContiguousArray((1..<8).map { SIMD16(repeating: needle[min($0, needle.count - 1)]) })
+    }
+
+    /// Where the delimiter is.
+    ///
+    /// - Parameters:
+    ///   - bytes: Where to look.
+    ///   - range: The part of `bytes` that the whole delimiter must be in.
+    ///   - comparisons: Incremented for each position that passes the probes: what a test of linearity counts.
+    /// - Returns: The offset of its first byte, or nil.
+    func first(in bytes: Span<UInt8>, _ range: Range<Int>, comparisons: inout Int) -> Int? {
+        guard range.lowerBound >= 0, range.upperBound <= bytes.count, range.count >= needle.count else { return nil }
+        return unsafe needle.withUnsafeBytes { needle in
+            unsafe head.withUnsafeBufferPointer { head in
+                unsafe bytes.withUnsafeBytes { bytes in
+                    guard let needle = needle.baseAddress, let head = head.baseAddress, let bytes = bytes.baseAddress
+                    else { return nil }
+                    let pattern = unsafe Pattern(needle: needle, head: head, last: self.needle.count &- 1)
+                    return unsafe first(in: bytes, range, pattern, &comparisons)
+                }
+            }
+        }
+    }
+
+    /// The needle's memory, lent for a search.
+    @unsafe
+    private struct Pattern {
+        let needle: UnsafeRawPointer
+        let head: UnsafePointer<SIMD16<UInt8>>
+        /// The offset of the needle's last byte.
+        let last: Int
+    }
+
+    @inline(__always)
+    private func first(
+        in bytes: UnsafeRawPointer,
+        _ range: Range<Int>,
+        _ pattern: Pattern,
+        _ comparisons: inout Int
+    ) -> Int? {
+        let last = unsafe pattern.last
+        var index = range.lowerBound
+        /// The last position that the delimiter fits in.
+        let end = range.upperBound &- last &- 1
+
+        while index &+ 63 <= end {
+            let first = unsafe probe(bytes + index, last)
+            let second = unsafe probe(bytes + (index &+ 16), last)
+            let third = unsafe probe(bytes + (index &+ 32), last)
+            let fourth = unsafe probe(bytes + (index &+ 48), last)
+            if isAny((first .| second) .| (third .| fourth)) {
+                if let found = unsafe match(bytes, index, first, pattern, &comparisons) { return found }
+                if let found = unsafe match(bytes, index &+ 16, second, pattern, &comparisons) { return found }
+                if let found = unsafe match(bytes, index &+ 32, third, pattern, &comparisons) { return found }
+                if let found = unsafe match(bytes, index &+ 48, fourth, pattern, &comparisons) { return found }
+            }
+            index &+= 64
+        }
+        while index &+ 15 <= end {
+            let hits = unsafe probe(bytes + index, last)
+            if let found = unsafe match(bytes, index, hits, pattern, &comparisons) { return found }
+            index &+= 16
+        }
+        while index <= end {
+            if unsafe isDelimiter(bytes + index, pattern) { return index }
+            index &+= 1
+        }
+        return nil
+    }
+
+    /// Which of 16 positions have the delimiter's first byte, and its last one where that would be.
+    @inline(__always)
+    private func probe(_ bytes: UnsafeRawPointer, _ last: Int) -> Mask {
+        let first = unsafe bytes.loadUnaligned(as: SIMD16<UInt8>.self) .== firstByte
+        return unsafe first .& (bytes.loadUnaligned(fromByteOffset: last, as: SIMD16<UInt8>.self) .== lastByte)
+    }
+
+    @inline(__always)
+    private func isAny(_ mask: Mask) -> Bool {
+        let words = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+        return words[0] | words[1] != 0
+    }
+
+    /// The first of the mask's positions at which the delimiter is.
+    @inline(__always)
+    private func match(
+        _ bytes: UnsafeRawPointer,
+        _ index: Int,
+        _ mask: Mask,
+        _ pattern: Pattern,
+        _ comparisons: inout Int
+    ) -> Int? {
+        guard isAny(mask) else { return nil }
+        var mask = mask
+        for offset in 1..<8 {
+            let probed = unsafe (bytes + index).loadUnaligned(
+                fromByteOffset: min(offset, pattern.last),
+                as: SIMD16<UInt8>.self
+            )
+            let expected = unsafe pattern.head[offset &- 1]
+            mask .&= probed .== expected
+        }
+        let words = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+        for half in 0..<2 {
+            // One bit a byte.
+            var bits = UInt64(littleEndian: words[half]) & 0x8080_8080_8080_8080
+            while bits != 0 {
+                let position = index &+ half &* 8 &+ (bits.trailingZeroBitCount &>> 3)
+                comparisons &+= 1
+                if unsafe isDelimiter(bytes + position, pattern) { return position }
+                bits &= bits &- 1
+            }
+        }
+        return nil
+    }
+
+    /// Whether the delimiter is there, eight bytes at a time.
+    @inline(__always)
+    private func isDelimiter(_ bytes: UnsafeRawPointer, _ pattern: Pattern) -> Bool {
+        let count = unsafe pattern.last &+ 1
+        guard unsafe bytes.loadUnaligned(as: UInt32.self) == pattern.needle.loadUnaligned(as: UInt32.self) else {
+            return false
+        }
+        guard count >= 8 else {
+            // The last four, which are the same ones or overlap them.
+            return unsafe bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+                == pattern.needle.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+        }
+        var offset = 4
+        while offset < count &- 8 {
+            guard
+                unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    == pattern.needle.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            else { return false }
+            offset &+= 8
+        }
+        return unsafe bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+            == pattern.needle.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+    }
+}

@@ -1,0 +1,124 @@
+/// Reads the `; name=value` parameters of a header's value from left to right, each byte once (RFC 9110 section 5.6.6).
+///
+/// Values are tokens or quoted strings. There is no white space around the `=`, and an empty parameter is passed over.
+struct ParameterScanner {
+    /// What a backslash in a quoted string does to a quotation mark behind it.
+    enum Backslash {
+        case escapes
+        case stands
+    }
+
+    /// A parameter's place in the bytes.
+    struct Parameter {
+        let name: Range<Int>
+        /// The value; of a quoted one, what is between the quotes.
+        let value: Range<Int>
+        let isQuoted: Bool
+    }
+
+    /// What is wrong, and at which byte.
+    struct Problem: Error {
+        let offset: Int
+        let reason: String
+        var isTooMany = false
+    }
+
+    let bytes: ContiguousArray<UInt8>
+    private let backslash: Backslash
+    private let end: Int
+    private var index: Int
+    private var left: Int
+
+    /// - Parameters:
+    ///   - bytes: Where the value is.
+    ///   - range: The value, or what is left of it.
+    ///   - backslash: What a backslash does.
+    ///   - limit: The most parameters, empty ones too.
+    init(_ bytes: ContiguousArray<UInt8>, _ range: Range<Int>, _ backslash: Backslash, limit: Int) {
+        self.bytes = bytes
+        self.backslash = backslash
+        index = range.lowerBound
+        end = range.upperBound
+        left = limit
+    }
+
+    /// A token, such as the value begins with.
+    mutating func token() -> Range<Int>? {
+        let start = index
+        while index < end, HeaderGrammar.isTokenCharacter(bytes[index]) { index += 1 }
+        return start < index ? start..<index : nil
+    }
+
+    /// Passes over one byte if it is the next.
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard index < end, bytes[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    /// The next parameter, or nil at the value's end.
+    mutating func next() throws(Problem) -> Parameter? {
+        while true {
+            skipWhitespace()
+            if index == end { return nil }
+            guard take(UInt8(ascii: ";")) else {
+                throw Problem(offset: index, reason: "something other than a semicolon is behind a value")
+            }
+            guard left > 0 else {
+                throw Problem(offset: index - 1, reason: "there are more parameters than are allowed", isTooMany: true)
+            }
+            left -= 1
+            skipWhitespace()
+            if index == end || bytes[index] == UInt8(ascii: ";") { continue }
+            guard let name = token() else {
+                throw Problem(offset: index, reason: "a parameter's name is not a token")
+            }
+            guard take(UInt8(ascii: "=")) else {
+                throw Problem(offset: index, reason: "a parameter's name is not followed by =")
+            }
+            if take(UInt8(ascii: "\"")) {
+                return Parameter(name: name, value: try quotedString(), isQuoted: true)
+            }
+            guard let value = token() else {
+                throw Problem(offset: index, reason: "a parameter's value is neither a token nor in quotes")
+            }
+            return Parameter(name: name, value: value, isQuoted: false)
+        }
+    }
+
+    private mutating func quotedString() throws(Problem) -> Range<Int> {
+        let start = index
+        while index < end {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                index += 1
+                return start..<index - 1
+            case UInt8(ascii: "\\") where backslash == .escapes:
+                // Whatever follows does not end the string; what it means is for who decodes it.
+                index += 2
+            default:
+                index += 1
+            }
+        }
+        throw Problem(offset: start - 1, reason: "a quoted value has no end")
+    }
+
+    private mutating func skipWhitespace() {
+        while index < end, bytes[index] == 0x20 || bytes[index] == 0x09 { index += 1 }
+    }
+}
+
+extension ContiguousArray<UInt8> {
+    /// Whether the bytes are this text, which is lowercase ASCII, in any case.
+    func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for offset in 0..<range.count {
+                let byte = self[range.lowerBound + offset]
+                let lowercase = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+                if unsafe lowercase != text[offset] { return false }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,226 @@
+internal import CMicroHTTPD
+import Sluice
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A request and its answer, used by its connection's thread only.
+final class Exchange {
+    private let settings: UploadServer.Settings
+    private var receiver: BodyReceiver?
+    private var outcome: UploadServer.Outcome?
+    /// The bytes of the body; nil where the client does not say.
+    private var length: Int64?
+    private var taken: Int64 = 0
+    /// The bytes that came after the upload was refused, or after its last delimiter.
+    private var discarded = 0
+
+    /// How much more is read of an upload that is refused, so that a client that does not read before it has sent all
+    /// gets to see the answer; and of what follows the last delimiter.
+    private static let discardLimit = 64 << 20
+
+    init(_ settings: UploadServer.Settings) {
+        self.settings = settings
+    }
+
+    // MARK: The stages of a request
+
+    /// Looks at the head.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path, without the query.
+    ///   - connection: The connection.
+    /// - Returns: Whether the connection is to stay open.
+    func begin(_ method: String, _ path: String, _ connection: OpaquePointer) -> Bool {
+        switch method {
+        case "POST", "PUT":
+            return unsafe beginUpload(connection)
+        case "GET", "HEAD":
+            guard path == "/" else {
+                return unsafe answer(connection, .error(404, "there is only the page at / to see"))
+            }
+            return unsafe answer(connection, .page)
+        default:
+            return unsafe answer(connection, .error(405, "uploads are sent with POST"))
+        }
+    }
+
+    private func beginUpload(_ connection: OpaquePointer) -> Bool {
+        let isChunked = unsafe header("Transfer-Encoding", connection) != nil
+        length = unsafe isChunked ? nil : header("Content-Length", connection).flatMap { Int64($0) }
+        do throws(Refusal) {
+            let refusal = unsafe settings.visitors.refusal(
+                host: header("Host", connection),
+                origin: header("Origin", connection),
+                site: header("Sec-Fetch-Site", connection)
+            )
+            if let refusal { throw Refusal(status: 403, reason: refusal) }
+            receiver = try unsafe makeReceiver(header("Content-Type", connection))
+            return true
+        } catch {
+            let isBodyComing = unsafe (isChunked || length ?? 0 > 0) && header("Expect", connection) == nil
+            return unsafe refuse(error, connection, isBodyComing: isBodyComing)
+        }
+    }
+
+    private func makeReceiver(_ contentType: String?) throws(Refusal) -> BodyReceiver {
+        do throws(MultipartError) {
+            let rules = settings.rules
+            guard let contentType else { throw MultipartError(.notMultipart, "the request has no Content-Type") }
+            let type = try MultipartContentType(contentType)
+            if let length {
+                // What is longer may yet be an epilogue, so only what cannot be right is refused by its length.
+                guard length <= rules.limits.totalBytes.saturatingAdd(Int64(Self.discardLimit)) else {
+                    throw MultipartError(.bodyTooLarge, "the body has more than \(rules.limits.totalBytes) bytes")
+                }
+                if let free = settings.inbox.freeBytes, rules.minimumFree > 0, free - length < rules.minimumFree {
+                    throw .diskFull(settings.inbox.path, keeping: rules.minimumFree)
+                }
+            }
+            return BodyReceiver(type, rules, into: settings.inbox, .number)
+        } catch {
+            throw Refusal(error)
+        }
+    }
+
+    /// Takes in a piece of the body.
+    ///
+    /// - Parameters:
+    ///   - bytes: The piece, lent for the call.
+    ///   - connection: The connection.
+    /// - Returns: How many of the bytes were taken, the others being offered again; nil to close the connection.
+    func take(_ bytes: UnsafeRawBufferPointer, _ connection: OpaquePointer) -> Int? {
+        if receiver == nil || receiver?.isComplete == true { discarded += bytes.count }
+        guard discarded <= Self.discardLimit else { return nil }
+        var count = bytes.count
+        // Where the end is not known, bytes that are left might be the last, and never be offered again.
+        if let length, taken + Int64(count) < length, let blocks = receiver?.wholeBlocks(of: count) { count = blocks }
+        taken += Int64(count)
+        do {
+            try unsafe receiver?.take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            return count
+        } catch {
+            receiver = nil
+            return unsafe refuse(Refusal(error), connection, isBodyComing: true) ? count : nil
+        }
+    }
+
+    /// Ends the body.
+    ///
+    /// - Parameter connection: The connection.
+    /// - Returns: Whether the connection is to stay open.
+    func finish(_ connection: OpaquePointer) -> Bool {
+        guard let receiver = receiver.take() else { return false }
+        do {
+            let parts = try receiver.finish()
+            outcome = .stored(parts)
+            let objects = parts.map { $0.part.answer(path: $0.path) }
+            return unsafe answer(connection, .json(200, "[\(objects.joined(separator: ",\n"))]\n"))
+        } catch {
+            return unsafe refuse(Refusal(error), connection, isBodyComing: false)
+        }
+    }
+
+    /// Ends the exchange, whatever stage it is in.
+    ///
+    /// What was not stored by now will not be.
+    ///
+    /// - Returns: What came of the upload; nil where it was none.
+    func close() -> UploadServer.Outcome? {
+        let isCutOff = receiver != nil
+        receiver = nil
+        return isCutOff ? .aborted : outcome
+    }
+
+    // MARK: Answers
+
+    private struct Refusal: Error {
+        let status: Int
+        let reason: String
+
+        init(status: Int, reason: String) {
+            self.status = status
+            self.reason = reason
+        }
+
+        init(_ error: MultipartError) {
+            switch error.errno {
+            case ENOSPC, EDQUOT: status = 507
+            case EFBIG: status = 413
+            default: status = error.suggestedStatus
+            }
+            reason = error.description
+        }
+    }
+
+    private enum Answer {
+        case page
+        case json(Int, String)
+
+        static func error(_ status: Int, _ reason: String) -> Answer {
+            .json(status, JSONText.object([("error", JSONText.string(reason))]) + "\n")
+        }
+
+        var status: Int { if case .json(let status, _) = self { status } else { 200 } }
+        var body: String { if case .json(_, let text) = self { text } else { UploadPage.html } }
+
+        var headers: [(name: String, value: String)] {
+            let common = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+            switch self {
+            case .page:
+                return common + [
+                    ("Content-Type", "text/html; charset=utf-8"), ("Content-Security-Policy", UploadPage.policy),
+                    ("Referrer-Policy", "no-referrer"),
+                ]
+            case .json(let status, _):
+                return common + [("Content-Type", "application/json")]
+                    + (status == 405 ? [("Allow", "GET, HEAD, POST, PUT")] : [])
+            }
+        }
+    }
+
+    private func refuse(_ refusal: Refusal, _ connection: OpaquePointer, isBodyComing: Bool) -> Bool {
+        outcome = .refused(status: refusal.status, reason: refusal.reason)
+        let answer = Answer.error(refusal.status, refusal.reason)
+        // libmicrohttpd takes an answer before the body or behind it, not while it comes; and one before it is followed
+        // by a reset that may overtake it. So it is sent past the library, and what still comes is thrown away.
+        guard isBodyComing else { return unsafe self.answer(connection, answer) }
+        return unsafe send(answer, sluice_mhd_socket(connection))
+    }
+
+    private func answer(_ connection: OpaquePointer, _ answer: Answer) -> Bool {
+        let body = Array(answer.body.utf8)
+        let response = unsafe sluice_mhd_response(body, body.count)
+        guard let response = unsafe response else { return false }
+        defer { unsafe MHD_destroy_response(response) }
+        for header in answer.headers { _ = unsafe MHD_add_response_header(response, header.name, header.value) }
+        return unsafe MHD_queue_response(connection, UInt32(answer.status), response) == .YES
+    }
+
+    /// Sends an answer that libmicrohttpd knows nothing of; the connection is good for nothing else afterwards.
+    private func send(_ answer: Answer, _ socket: Int32) -> Bool {
+        let headers = answer.headers + [("Content-Length", "\(answer.body.utf8.count)"), ("Connection", "close")]
+        let lines =
+            ["HTTP/1.1 \(answer.status) Refused"] + headers.map { "\($0.name): \($0.value)" } + ["", answer.body]
+        let bytes = Array(lines.joined(separator: "\r\n").utf8)
+        // Nothing was sent before, so it fits into the socket's buffer.
+        return unsafe CMicroHTTPD.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    private func header(_ name: String, _ connection: OpaquePointer) -> String? {
+        unsafe sluice_mhd_header(connection, name).map { unsafe String(cString: $0) }
+    }
+}
+
+extension Int64 {
+    fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
