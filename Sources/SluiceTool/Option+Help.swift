@@ -50,7 +50,7 @@ extension Option {
         case .certificate:
             [
                 "show this certificate (PEM, or PKCS #12 by the name",
-                ".p12 or .pfx); TEXT is what its key is encrypted with",
+                ".p12 or .pfx), with the passphrase of its key",
             ]
         case .key: ["the certificate's private key (PEM), if it is not in", "the same file"]
         case .passphrase: ["the passphrase of the key"]

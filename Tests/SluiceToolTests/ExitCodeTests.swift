@@ -32,7 +32,7 @@ import Testing
             [],
             "there is no command; encode, upload, download, decode, receive are the ones; try 'sluice --help'"
         ),
-        Case(64, ["decode"], "unknown command 'decode'; try 'sluice --help'"),
+        Case(64, ["explode"], "unknown command 'explode'; try 'sluice --help'"),
         Case(64, ["--frobnicate"], "unknown option '--frobnicate'; try 'sluice --help'"),
         Case(64, ["encode", "-Z"], "unknown option '-Z'; try 'sluice encode --help'"),
         Case(64, ["encode"], "there is nothing to send"),
