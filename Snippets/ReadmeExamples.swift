@@ -83,3 +83,14 @@ func transfer(_ body: MultipartBody, to url: URL, and file: URL, by session: URL
         }
     }
 }
+
+func download(_ client: CurlClient) async throws {
+    var download = CurlRequest(url: "https://example.org/film.mkv")
+    download.retry = RetryPolicy(maximumAttempts: 5)
+    let film = try await client.download(download, toFile: "/data/film.mkv")
+    print(film.byteCount, film.resumedBytes)
+
+    for try await chunk in try await client.downloadChunks(download).chunks {
+        print(chunk.count)  // the transfer waits for whoever takes them
+    }
+}

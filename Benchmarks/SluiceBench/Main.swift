@@ -21,9 +21,6 @@ enum Main {
         do {
             // What the benchmark starts itself as, for a process of its own.
             if arguments == ["--sink"] { return try SinkProcess.run() }
-            if arguments.count == 3, arguments.first == "--download" {
-                return try await DownloadRows.download(arguments[2], to: arguments[3])
-            }
             if arguments.count == 2, arguments.first == "--read" { return try MemoryRows.read(arguments[2]) }
         } catch {
             complain("sluice-bench: \(error)\n")
