@@ -38,7 +38,7 @@ let package = Package(
         ),
         .target(name: "Sluice", dependencies: ["CSluiceShims", "CZlib"]),
         .target(name: "SluiceFoundation", dependencies: ["Sluice"]),
-        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto"]),
+        .target(name: "SluiceCurl", dependencies: ["Sluice", "CCurl", "CCrypto", "CZlib"]),
         .executableTarget(
             name: "SluiceTool",
             dependencies: ["Sluice", "SluiceCurl", "CSluiceTool", "CCrypto", "CMicroHTTPD"]

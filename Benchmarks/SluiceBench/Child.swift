@@ -64,6 +64,13 @@ struct Child {
         try self.init(program, arguments, output: output)
     }
 
+    /// Ends it, and waits for that.
+    func terminate() {
+        kill(process, SIGTERM)
+        var status: Int32 = 0
+        unsafe waitpid(process, &status, 0)
+    }
+
     /// Waits for its end.
     ///
     /// - Throws: ``Failure`` where it ended with another status than 0.

@@ -15,6 +15,7 @@ final class Fixture {
     /// Of the whole run, with the files that no row changes.
     private let shared: String
     private let options: Options
+    private var directoryCount = 0
 
     init(_ job: Job) {
         directory = job.directory
@@ -93,6 +94,14 @@ final class Fixture {
         // Open until the process ends: it has no other name.
         defer { if memory < 0 { close(descriptor) } }
         try Libc.check("ftruncate", ftruncate(descriptor, off_t(size)))
+        return path
+    }
+
+    /// An empty directory.
+    func newDirectory() throws -> String {
+        directoryCount += 1
+        let path = "\(directory)/\(directoryCount)"
+        try Libc.check("mkdir", unsafe mkdir(path, 0o700))
         return path
     }
 

@@ -50,6 +50,10 @@ enum SinkProcess {
         while true {
             var count = try Libc.check("read", unsafe read(connection, buffer.bytes.baseAddress, buffer.bytes.count))
             if count == 0 { return }
+            if unsafe buffer.bytes[..<count].starts(with: Array("GET /".utf8)) {
+                try send(buffer, to: connection, requestLength: count)
+                continue
+            }
             guard unsafe buffer.bytes[..<count].starts(with: Array("POST".utf8)) else {
                 // Not HTTP: all there is, then the end.
                 while try Libc.check("read", unsafe read(connection, buffer.bytes.baseAddress, buffer.bytes.count)) > 0
@@ -82,6 +86,19 @@ enum SinkProcess {
                 rest -= Int64(count)
             }
             try reply(connection, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+    }
+
+    /// Answers `GET /COUNT` with as many bytes.
+    private static func send(_ buffer: Libc.Buffer, to connection: Int32, requestLength: Int) throws {
+        let target = unsafe buffer.bytes[5..<requestLength].prefix { $0 != 0x20 }
+        let length = unsafe Int64(String(decoding: target, as: UTF8.self)) ?? 0
+        try reply(connection, "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nETag: \"\(length)\"\r\n\r\n")
+        var rest = length
+        while rest > 0 {
+            let count = min(rest, Int64(unsafe buffer.bytes.count))
+            unsafe try Libc.writeAll(connection, UnsafeRawBufferPointer(rebasing: buffer.bytes[..<Int(count)]))
+            rest -= count
         }
     }
 

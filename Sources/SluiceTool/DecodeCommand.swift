@@ -128,7 +128,12 @@ struct DecodeCommand: Sendable {
             while case let count = try unsafe read(descriptor, into: buffer), count > 0 {
                 try unsafe receiver.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
-            Signals.endIfReceived()
+            // Files get their names one after the other: a signal waits until the last one has.
+            Signals.onSignal {}
+            defer {
+                Signals.endIfReceived()
+                Signals.onSignal(nil)
+            }
             return try receiver.finish()
         } catch let error as MultipartError {
             throw ToolError(error)

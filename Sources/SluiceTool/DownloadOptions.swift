@@ -72,10 +72,11 @@ struct DownloadOptions: Sendable {
     private static func fileName(of url: String) throws(ToolError) -> String {
         let bytes = url.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-        var path = url[..<end]
-        if let scheme = path.firstRange(of: "://") { path = path[scheme.upperBound...] }
-        // What has no slash behind the host is the host.
-        let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? ""
+        let slashes = bytes.indices.filter { $0 < end && bytes[$0] == UInt8(ascii: "/") }
+        // Two belong to the scheme, if there is one; what has none behind them is the host.
+        let isScheme = slashes.count > 1 && bytes[..<slashes[0]].last == UInt8(ascii: ":")
+        let last = slashes.dropFirst(isScheme ? 2 : 0).last
+        let name = last.map { String(url[bytes.index(after: $0)..<end]) } ?? ""
         guard !name.isEmpty, name != ".", name != ".." else {
             throw .usage("the URL does not end with the name of a file; give -o FILE")
         }

@@ -34,7 +34,7 @@ struct ReceiveCommand: Sendable {
             notes: notes,
             exampleLines: """
                   sluice receive --into inbox
-                  url=$(sluice receive --port 0 --once --into inbox | head -n 1)
+                  sluice receive --port 0 --once --into inbox --max-file 100M > url
                   curl -F file=@film.mkv http://127.0.0.1:8080/
                 """
         )
@@ -95,9 +95,15 @@ struct ReceiveCommand: Sendable {
         )
         let (end, ending) = AsyncStream<Void>.makeStream()
         let endsAfterOne = endsAfterOne
-        let server = try UploadServer(settings) { outcome in
-            Self.show(outcome)
-            if endsAfterOne, case .stored = outcome { ending.finish() }
+        let server: UploadServer
+        do {
+            server = try UploadServer(settings) { outcome in
+                Self.show(outcome)
+                if endsAfterOne, case .stored = outcome { ending.finish() }
+            }
+        } catch {
+            inbox.removeIfNew()
+            throw error
         }
         Signals.onSignal { ending.finish() }
         do throws(ToolError) {

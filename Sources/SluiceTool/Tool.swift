@@ -35,7 +35,6 @@ enum Tool {
             switch name {
             case "encode":
                 try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
-                    // It has no --next.
                     try await EncodeCommand(parsed[0]).run()
                 }
             case "upload":
@@ -49,12 +48,12 @@ enum Tool {
                 }
             case "decode":
                 try await run(arguments, DecodeCommand.groups, DecodeCommand.help) { (parsed) async throws(ToolError) in
-                    try await DecodeCommand(parsed).run()
+                    try await DecodeCommand(parsed[0]).run()
                 }
             case "receive":
                 try await run(arguments, ReceiveCommand.groups, ReceiveCommand.help) {
                     (parsed) async throws(ToolError) in
-                    try await ReceiveCommand(parsed).run()
+                    try await ReceiveCommand(parsed[0]).run()
                 }
             default:
                 try runWithoutCommand(arguments)
@@ -68,6 +67,7 @@ enum Tool {
 
     private static let commands = ["encode", "upload", "download", "decode", "receive"]
 
+    /// Runs a command with its arguments: a group for each transfer, and one where it has no `--next`.
     private static func run(
         _ arguments: [String],
         _ groups: [Usage.Group],

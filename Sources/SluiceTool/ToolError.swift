@@ -99,7 +99,9 @@ extension ToolError {
         case .writeFailed where error.errno.map(meansNoPermission) == true: .noPermission
         case .fileExists: .cannotCreate
         case .readFailed, .writeFailed, .connectionClosed, .sourceFailed: .inputOutput
-        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled: .software
+        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled,
+            .compressionFailed:
+            .software
         default: .badData
         }
     }

@@ -74,7 +74,9 @@ import Darwin
         let request = CurlRequest(method, url: "http://127.0.0.1:1/")
         #expect(await failure { try await client.download(request) }?.code == .invalidRequest)
         #expect(await failure { try await client.downloadChunks(request).head }?.code == .invalidRequest)
-        #expect(await failure { try await client.download(request, toFile: "/tmp/x").response }?.code == .invalidRequest)
+        #expect(
+            await failure { try await client.download(request, toFile: "/tmp/x").response }?.code == .invalidRequest
+        )
     }
 
     @Test func `Credentials and redirects work as in uploads`() async throws {

@@ -151,7 +151,9 @@ import Darwin
     @Test func `Two downloads to one file are one and an error`() async throws {
         let faults = try await Fixtures.faults
         let stalled = faults.place("stall@100000").file()
-        let first = Task { await failure { try await client.download(CurlRequest(url: stalled), toFile: target).response } }
+        let first = Task {
+            await failure { try await client.download(CurlRequest(url: stalled), toFile: target).response }
+        }
         let partial = "\(target).sluice-part"
         #expect(await ProcessState.settles { unsafe access(partial, F_OK) == 0 })
         let second = await failure {
@@ -193,7 +195,8 @@ import Darwin
         options.resumes = false
         let faults = try await Fixtures.faults
         for (url, options) in [
-            (faults.place("reset@500000").file(), options), (faults.place("reset@500000", query: "etag=weak").file(), .init()),
+            (faults.place("reset@500000").file(), options),
+            (faults.place("reset@500000", query: "etag=weak").file(), .init()),
             (faults.place("reset@500000", query: "etag=none&modified=now").file(), .init()),
         ] {
             let error = await failure {
@@ -216,7 +219,10 @@ import Darwin
     }
 
     @Test(arguments: ["reset@600000", "close@600000", "close@1"], ["", "etag=none&modified=yes"])
-    func `A download goes on where the one before broke off, by another client`(fault: String, query: String) async throws {
+    func `A download goes on where the one before broke off, by another client`(
+        fault: String,
+        query: String
+    ) async throws {
         let place = try await broken(fault, query: query)
         let file = try await CurlClient().download(CurlRequest(url: place.file()), toFile: target)
         #expect(try await difference(contents(), Fixtures.faults.content) == nil)
@@ -251,7 +257,8 @@ import Darwin
     }
 
     @Test(arguments: [
-        "", "sluice-partial-1\n", "nonsense", "sluice-partial-2\nurl-sha256 a\netag \"a\"\n", "gone", "no bytes", "longer",
+        "", "sluice-partial-1\n", "nonsense", "sluice-partial-2\nurl-sha256 a\netag \"a\"\n", "gone", "no bytes",
+        "longer",
     ])
     func `What was left behind and makes no sense is begun anew`(record: String) async throws {
         let place = try await broken("close@600000")
@@ -334,7 +341,8 @@ import Darwin
         #expect(try difference(contents(), faults.other) == nil)
         #expect(file.byteCount == Int64(faults.other.count))
         #expect(try await place.requests().map { $0.range != nil } == [false, false, true, true, true])
-        for (before, after) in zip(reports.all, reports.all.dropFirst()) where after.completedBytes < before.completedBytes {
+        for (before, after) in zip(reports.all, reports.all.dropFirst())
+        where after.completedBytes < before.completedBytes {
             #expect(after.attempt > before.attempt)
         }
     }
@@ -367,6 +375,24 @@ import Darwin
             #expect(error?.code == (isRight ? nil : .contentMismatch))
             #expect(try await place.requests().last?.range == "bytes=600000-")
         }
+    }
+
+    @Test func `A CRC-32 is checked, over what an earlier download left behind, too`() async throws {
+        let faults = try await Fixtures.faults
+        // By Python's zlib.
+        let script = "import sys, zlib; print(zlib.crc32(open(sys.argv[1], 'rb').read()))"
+        let copy = try directory.file("copy", faults.content)
+        var options = FileDownloadOptions()
+        options.crc32 = UInt32(try ChildProcess.firstLine(of: "python3", "-c", script, copy))
+        try #require(options.crc32 != nil)
+        for isRight in [true, false] {
+            let request = CurlRequest(url: faults.place("close@600000").file())
+            #expect(await failure { try await client.download(request, toFile: target).response } != nil)
+            if !isRight { options.crc32 = 5 }
+            let error = await failure { try await client.download(request, toFile: target, options: options).response }
+            #expect(error?.code == (isRight ? nil : .contentMismatch))
+        }
+        #expect(try names() == ["copy", "target"])
     }
 
     @Test func `A file with another checksum or length is thrown away`() async throws {

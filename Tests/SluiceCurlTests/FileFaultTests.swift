@@ -40,7 +40,12 @@ import Darwin
             #expect(file.byteCount == 1_000_003)
             await client.close()
         }
-        #expect(try await difference(TemporaryDirectory.contents(ofFile: "\(directory.path)/target"), Fixtures.faults.content) == nil)
+        #expect(
+            try await difference(
+                TemporaryDirectory.contents(ofFile: "\(directory.path)/target"),
+                Fixtures.faults.content
+            ) == nil
+        )
     }
 
     @Test(.enabled("mounting a small file system takes root", { geteuid() == 0 }))
@@ -54,7 +59,9 @@ import Darwin
         let target = "\(small)/target"
         _ = try await client.download(CurlRequest(url: faults.place().file("small")), toFile: target)
         let error = try #require(
-            await failure { try await client.download(CurlRequest(url: faults.place().file()), toFile: target).response }
+            await failure {
+                try await client.download(CurlRequest(url: faults.place().file()), toFile: target).response
+            }
         )
         #expect(error.code == .fileFailed)
         #expect(error.errno == ENOSPC)
@@ -87,7 +94,8 @@ import Darwin
     @Test func `Downloads leave no descriptor and no thread behind, however they end`() async throws {
         let faults = try await Fixtures.faults
         let urls = [
-            faults.place().file(), faults.place("reset@300000", "reset@300000").file(), faults.place("404", "404").file(),
+            faults.place().file(), faults.place("reset@300000", "reset@300000").file(),
+            faults.place("404", "404").file(),
             faults.place("stall@300000", "stall@300000").file(), faults.place("drop", "drop").file(),
         ]
         await #expect(processExitsWith: .success) { [urls = urls as [String], path = directory.path as String] in

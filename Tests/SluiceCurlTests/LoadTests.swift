@@ -52,7 +52,9 @@ import Darwin
                     let body = try MultipartForm {
                         Part.file("file", path: path)
                         // Every tenth is read by a thread of its own.
-                        if index % 10 == 0 { Part.file("async", AsyncSource(ChunkSequence([1, 2, 3], size: 1)), filename: "a") }
+                        if index % 10 == 0 {
+                            Part.file("async", AsyncSource(ChunkSequence([1, 2, 3], size: 1)), filename: "a")
+                        }
                     }.body()
                     let response = try await client.upload(body, request)
                     #expect(response.status == 200)

@@ -19,14 +19,24 @@ import Testing
         let certificates = try await Fixtures.certificates
         if let user {
             return try await ServerProcess.started(
-                "proxy_server.py", "--kind", kind, "--log", log, "--tls", certificates, "--user", user
+                "proxy_server.py",
+                "--kind",
+                kind,
+                "--log",
+                log,
+                "--tls",
+                certificates,
+                "--user",
+                user
             )
         }
         return try await ServerProcess.started("proxy_server.py", "--kind", kind, "--log", log, "--tls", certificates)
     }
 
     private func logged() throws -> [String] {
-        try String(decoding: TemporaryDirectory.contents(ofFile: log), as: UTF8.self).split(separator: "\n").map(String.init)
+        try String(decoding: TemporaryDirectory.contents(ofFile: log), as: UTF8.self).split(separator: "\n").map(
+            String.init
+        )
     }
 
     // MARK: Proxies
@@ -38,7 +48,8 @@ import Testing
     ) async throws {
         let proxy = try await proxy(kind == "socks5h" ? "socks5" : kind, user: "us er:p@ss")
         let server = try await Fixtures.server
-        let url = scheme == "http" ? server.url("/upload", host: "localhost") : server.secureURL("/upload", host: "localhost")
+        let url =
+            scheme == "http" ? server.url("/upload", host: "localhost") : server.secureURL("/upload", host: "localhost")
         let port = scheme == "http" ? server.http : server.https ?? 0
         var request = try await Fixtures.secureRequest(url: url)
         request.proxy = .url("\(kind)://127.0.0.1:\(proxy.http)", user: "us er", password: "p@ss")
@@ -103,9 +114,12 @@ import Testing
     }
 
     @Test(arguments: [
-        CurlRequest.Proxy.url(""), .url("ftp://127.0.0.1:1"), .url("socks4://127.0.0.1:1"), .url("http://a b:1"), .url("http://a:99999"),
-        .url("http://127.0.0.1:1\r\nX: y"), .url("http://a%0d%0ab:c@127.0.0.1:1"), .url("127.0.0.1:1", user: "a:b", password: "c"),
-        .url("127.0.0.1:1", user: "a", password: "b\r\nX: y"), .url("127.0.0.1:1", except: ["a,b"]), .url("127.0.0.1:1", except: [""]),
+        CurlRequest.Proxy.url(""), .url("ftp://127.0.0.1:1"), .url("socks4://127.0.0.1:1"), .url("http://a b:1"),
+        .url("http://a:99999"),
+        .url("http://127.0.0.1:1\r\nX: y"), .url("http://a%0d%0ab:c@127.0.0.1:1"),
+        .url("127.0.0.1:1", user: "a:b", password: "c"),
+        .url("127.0.0.1:1", user: "a", password: "b\r\nX: y"), .url("127.0.0.1:1", except: ["a,b"]),
+        .url("127.0.0.1:1", except: [""]),
         .url("127.0.0.1:1", except: ["a b"]), .url("http://user:s3cret@"),
     ])
     func `A proxy that is none is refused, without its secrets`(proxy: CurlRequest.Proxy) async throws {
@@ -173,7 +187,8 @@ import Testing
     // MARK: Versions
 
     @Test(arguments: [
-        ("https", CurlRequest.HTTPVersion.automatic, "HTTP/2"), ("https", .http1_1, "HTTP/1.1"), ("https", .http2, "HTTP/2"),
+        ("https", CurlRequest.HTTPVersion.automatic, "HTTP/2"), ("https", .http1_1, "HTTP/1.1"),
+        ("https", .http2, "HTTP/2"),
         ("https", .http2PriorKnowledge, "HTTP/2"), ("http", .automatic, "HTTP/1.1"), ("http", .http1_1, "HTTP/1.1"),
         ("http", .http2, "HTTP/1.1"),
     ])

@@ -249,7 +249,9 @@ import Testing
         #expect(try await place.requests().count == 2)
     }
 
-    @Test(arguments: ["/flaky/KEY?failures=2&drain=1", "/flaky/KEY?failures=2", "/flaky/KEY?failures=1&retry-after=0&status=429"])
+    @Test(arguments: [
+        "/flaky/KEY?failures=2&drain=1", "/flaky/KEY?failures=2", "/flaky/KEY?failures=1&retry-after=0&status=429",
+    ])
     func `aiohttp's refusals are followed by the whole form`(path: String) async throws {
         let server = try await Fixtures.server
         let url = server.url(path.replacing("KEY", with: "retry\(Int.random(in: 0..<Int.max))"))

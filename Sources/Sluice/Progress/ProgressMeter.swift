@@ -50,8 +50,8 @@ package final class ProgressMeter: Sendable {
         self.handler = handler
         parts = body.parts
         partTotals = body.partLengths
-        countsSource = body.layout.isCompressed
-        sourceTotal = countsSource ? body.sourceLength : nil
+        countsSource = body.layout.isCompressed && body.isWhole
+        sourceTotal = countsSource ? body.layout.sourceLength : nil
         start = clock()
     }
 

@@ -47,7 +47,8 @@ public struct TransferProgress: Sendable, Hashable {
     public let isFinished: Bool
     /// Whether no report follows: the transfer is over, completed or not.
     public let isLast: Bool
-    /// How far the sources are; nil where no part is compressed, and the body's bytes say all.
+    /// How far the sources are; nil where no part is compressed, so that the body's bytes say all, and for slices, which
+    /// may cut compressed parts in two.
     public internal(set) var source: Source?
 
     /// The share that is done, 0 to 1, where the total is known, of the body's bytes or else of the sources'.

@@ -22,6 +22,7 @@ final class PartialFile {
     private var size: Int64 = 0
     private var hasRecord = false
     private var hash: SHA256?
+    private var crc: CRC32?
 
     /// Where it is, and where it goes.
     private struct Place {
@@ -76,7 +77,7 @@ final class PartialFile {
             mode: exists ? status.st_mode & 0o777 : 0o666 & ~FileMask.current,
             owner: exists ? (status.st_uid, status.st_gid) : nil
         )
-        if options.sha256 != nil { hash = SHA256() }
+        try restartChecksums()
         return try resumePoint(isAbandoned)
     }
 
@@ -184,13 +185,13 @@ final class PartialFile {
 
     /// Counts what is there already into the checksums.
     private func hashPrefix(_ isAbandoned: () -> Bool) throws(TransferError) {
-        guard let place, let hash else { return }
+        guard let place, hash != nil || crc != nil else { return }
         let block = FileWriter.Block()
         var offset: Int64 = 0
         while offset < size, !isAbandoned() {
             let count = block.read(place.descriptor, at: offset, upTo: Int(min(size - offset, Int64(block.room))))
             guard count > 0 else { throw error("what an earlier download left cannot be read", errno) }
-            unsafe hash.add(block.bytes)
+            add(block)
             offset += Int64(count)
             block.count = 0
         }
@@ -211,7 +212,7 @@ final class PartialFile {
         hasRecord = false
         guard ftruncate(place.descriptor, 0) == 0 else { throw error("cannot be emptied", errno) }
         size = 0
-        if hash != nil { hash = SHA256() }
+        try restartChecksums()
         guard let record else { return }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = openFile(place.recordPath, flags, 0o600)
@@ -234,7 +235,21 @@ final class PartialFile {
             written += count
             size += Int64(count)
         }
+        add(block)
+    }
+
+    // MARK: Checksums
+
+    private func restartChecksums() throws(TransferError) {
+        crc = options.crc32.map { _ in CRC32() }
+        guard options.sha256 != nil else { return }
+        hash = SHA256()
+        if hash == nil { throw TransferError(.resourcesExhausted, "there is no memory for the checksum", path: path) }
+    }
+
+    private func add(_ block: FileWriter.Block) {
         unsafe hash?.add(block.bytes)
+        unsafe crc?.add(block.bytes)
     }
 
     // MARK: The end
@@ -270,11 +285,16 @@ final class PartialFile {
             throw mismatch("\(size) bytes came, and it should have \(total)")
         }
         if let wanted = options.sha256.flatMap({ SHA256.Digest(hexadecimal: $0) }) {
-            guard let digest = hash?.finish() else { throw error("there is no memory for its checksum") }
+            let digest = hash?.finish()
             hash = nil
             guard digest == wanted else {
-                throw mismatch("its SHA-256 is \(digest.hexadecimal), and should be \(wanted.hexadecimal)")
+                throw mismatch(
+                    "its SHA-256 is \(digest?.hexadecimal ?? "unknown"), and should be \(wanted.hexadecimal)"
+                )
             }
+        }
+        if let wanted = options.crc32, let value = crc?.value, value != wanted {
+            throw mismatch("its CRC-32 is \(String(value, radix: 16)), and should be \(String(wanted, radix: 16))")
         }
     }
 

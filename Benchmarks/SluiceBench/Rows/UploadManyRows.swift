@@ -1,0 +1,122 @@
+import Sluice
+import SluiceCurl
+internal import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Many uploads at a time, what events cost, and how soon a transfer ends that is cancelled.
+enum UploadManyRows {
+    private static let atATime = 200
+    private static let count = 1000
+
+    static var all: [Row] {
+        [
+            Row(
+                name: "upload-many",
+                summary:
+                    "\(count) uploads of 1 MiB, \(atATime) at a time on as many connections; limit: curl --parallel",
+                mark: .timeAtMost(1)
+            ) { fixture, _ in
+                guard let curl = Child.onPath("curl") else { return .absent("curl is not installed") }
+                let sink = try Sink()
+                let path = fixture.directory + "/mebibyte"
+                let descriptor = try Libc.create(path)
+                defer { close(descriptor) }
+                unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(Libc.Buffer(1 << 20).bytes))
+                let list = try list(of: path, sink.url, fixture)
+                var configuration = CurlClient.Configuration()
+                configuration.maximumConnectionsPerHost = atATime
+                let client = CurlClient(configuration)
+                let body = try MultipartForm { Part.file("file", path: path) }.body()
+                var request = CurlRequest(url: sink.url)
+                request.expectContinue = .never
+                let most = "\(atATime)"
+                return .paired(
+                    bytes: Int64(count) << 20,
+                    sluice: { [request] in try await uploadMany(body, request, client) },
+                    limits: [
+                        (
+                            "curl --parallel",
+                            {
+                                let arguments = [
+                                    "-s", "-Z", "--parallel-immediate", "--parallel-max", most, "-K", list,
+                                ]
+                                try Child(curl, arguments, output: "/dev/null").wait()
+                            }
+                        )
+                    ]
+                )
+            },
+            Row(
+                name: "upload-events",
+                summary: "one large upload with its events taken; limit: the same without",
+                mark: .timeAtMost(1.01)
+            ) { fixture, options in
+                let path = try fixture.largeFile()
+                let body = try MultipartForm { Part.file("file", path: path) }.body()
+                let sink = try Sink()
+                let client = CurlClient()
+                var request = CurlRequest(url: sink.url)
+                request.expectContinue = .never
+                return .paired(
+                    bytes: options.size,
+                    sluice: { [request] in
+                        for try await event in client.uploadEvents(body, request) {
+                            if case .response(let response) = event { try Libc.check("status", response.status - 200) }
+                        }
+                    },
+                    limits: [("without", { [request] in _ = try await client.upload(body, request) })]
+                )
+            },
+            Row(
+                name: "upload-cancel",
+                summary: "the longest of 50 cancellations of a transfer that moves, all that it held freed",
+                mark: .valueAtMost(100, "ms")
+            ) { fixture, options in
+                let path = try fixture.sparseFile(options.sparseSize)
+                let body = try MultipartForm { Part.file("file", path: path) }.body()
+                let sink = try Sink()
+                let client = CurlClient()
+                var request = CurlRequest(url: sink.url)
+                request.expectContinue = .never
+                var longest = 0.0
+                for _ in 0..<50 {
+                    let upload = Task { [request] in try await client.upload(body, request) }
+                    try await Task.sleep(for: .milliseconds(20))
+                    let start = Libc.seconds()
+                    upload.cancel()
+                    _ = await upload.result
+                    longest = max(longest, (Libc.seconds() - start) * 1000)
+                }
+                return .value(longest, details: "")
+            },
+        ]
+    }
+
+    private static func uploadMany(_ body: MultipartBody, _ request: CurlRequest, _ client: CurlClient) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<count {
+                if index >= atATime { try await group.next() }
+                group.addTask { _ = try await client.upload(body, request) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// The same uploads as curl reads them.
+    private static func list(of path: String, _ url: String, _ fixture: Fixture) throws -> String {
+        let list = fixture.directory + "/curl.config"
+        let one = "url = \"\(url)\"\nform = \"file=@\(path)\"\nheader = \"Expect:\"\noutput = \"/dev/null\"\n"
+        let text = Array(repeating: one, count: count).joined(separator: "next\n")
+        let descriptor = try Libc.create(list)
+        defer { close(descriptor) }
+        try unsafe Array(text.utf8).withUnsafeBytes { unsafe try Libc.writeAll(descriptor, $0) }
+        return list
+    }
+}
