@@ -32,7 +32,7 @@ enum OldWayRows {
             },
             Row(
                 name: "old-download",
-                summary: "downloading 16 MiB to a file with progress; limit: a loop over its bytes, a progress call each",
+                summary: "downloading 16 MiB to a file with progress; limit: a loop over its bytes, progress for each",
                 mark: .speedAtLeast(20),
                 countsLimits: true
             ) { fixture, _ in
