@@ -24,6 +24,7 @@ enum Chart {
         .sluice { fill: #0a7d6c } .other { fill: #9aa5b1 } .mark { stroke: #c2410c; stroke-width: 2 }
         .line { stroke: #0a7d6c; fill: none; stroke-width: 2 } .straight { stroke: #9aa5b1; stroke-dasharray: 4 4 }
         .grid { stroke: #9aa5b1; stroke-opacity: .35 } svg text { fill: #1f2933; font: 12px system-ui, sans-serif }
+        svg text.title { font-weight: bold }
         @media (prefers-color-scheme: dark) {
           .sluice { fill: #2dd4bf } .other { fill: #64748b } .mark { stroke: #fb923c } .line { stroke: #2dd4bf }
           svg text { fill: #e5e7eb }
@@ -86,7 +87,9 @@ enum Chart {
             let anchor = point.x == last.x ? "end" : "middle"
             let place = place(x, lowY).x
             if point.x != last.x, place > right - 90 { continue }
-            parts.append("<text x=\"\(number(place))\" y=\"\(number(bottom + 18))\" text-anchor=\"\(anchor)\">\(text)</text>")
+            parts.append(
+                "<text x=\"\(number(place))\" y=\"\(number(bottom + 18))\" text-anchor=\"\(anchor)\">\(text)</text>"
+            )
         }
         // Through the last point: what lies above it on the left is what any size costs.
         let (lastX, lastY) = (log10(last.x), log10(last.y))

@@ -5,7 +5,8 @@ struct Comparison {
     enum Verdict: String {
         case worse = "WORSE"
         case better
-        /// It looks worse, but not by more than the rounds differ among themselves.
+        /// It cannot be told: it looks worse, but not by more than the rounds differ among themselves, or it cannot be
+        /// counted here.
         case unclear
     }
 
@@ -42,6 +43,10 @@ struct Comparison {
             case .measured: compare(before, after, tolerance)
             }
         }
+        // What is new has nothing to be compared with, but must not fail.
+        for after in new.rows where !old.rows.contains(where: { $0.name == after.name }) {
+            if case .failed(let reason) = after.state { add(after.name, "fails: \(reason)", .worse) }
+        }
         for before in old.growth where before.isMet {
             if let after = new.growth.first(where: { $0.name == before.name }), !after.isMet {
                 add(after.name, "grew as it should before, and does not any more", .worse)
@@ -76,7 +81,10 @@ struct Comparison {
             }
             let prefix = side.name == new.sides.first?.name ? "" : "\(side.name): "
             for (name, count) in counts.gated {
-                guard let newCount = newSide.counts?.gated.first(where: { $0.name == name })?.count else { continue }
+                guard let newCount = newSide.counts?.gated.first(where: { $0.name == name })?.count else {
+                    add(new.name, "\(prefix)\(name) cannot be counted here", .unclear)
+                    continue
+                }
                 compare(new.name, prefix + name, count, newCount, tolerance)
             }
         }

@@ -19,7 +19,8 @@ struct Markdown {
         }
         lines += report.growth.map { growth in
             let exponent = growth.exponent.map { fixed($0, 2) } ?? "?"
-            return "| `\(growth.name)` | \(cell(growth.summary)) | power \(exponent)\(growth.isMet ? "" : ", **short**") "
+            return
+                "| `\(growth.name)` | \(cell(growth.summary)) | power \(exponent)\(growth.isMet ? "" : ", **short**") "
                 + "| linear growth | <= \(GrowthResult.mostExponent) |"
         }
         return lines.joined(separator: "\n") + "\n"

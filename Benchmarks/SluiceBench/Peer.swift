@@ -12,12 +12,15 @@ import Darwin
 /// compiles on the way is measured.
 final class Peer {
     let name: String
+    /// Whether it starts another program for each run, so that its own memory says nothing.
+    private let isScript: Bool
     private let child: PipedChild
 
     /// - Returns: nil where it is not installed.
     init?(_ name: String, _ arguments: [String]) throws {
         guard let path = Self.path(name) else { return nil }
         self.name = name
+        isScript = name == "curl-form"
         child = try PipedChild(path, arguments)
     }
 
@@ -29,8 +32,8 @@ final class Peer {
         }
     }
 
-    /// The most memory that it has had, in MiB.
-    var peakMebibytes: Double? { child.process.peakMebibytes }
+    /// The most memory that it has had, in MiB; nil where it is not known.
+    var peakMebibytes: Double? { isScript ? nil : child.process.peakMebibytes }
 
     /// Where `make bench-peers` has put it; nil where it has not.
     static func path(_ name: String) -> String? {

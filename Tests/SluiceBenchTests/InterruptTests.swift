@@ -5,7 +5,7 @@ import Testing
 /// Whatever ends the benchmark, nothing of it stays.
 extension RealRuns {
     @Suite struct InterruptTests {
-        @Test(arguments: zip([SIGINT, SIGTERM, SIGHUP], ["upload-libcurl", "upload-tool", "old-bytes-one-by-one"]))
+        @Test(arguments: zip([SIGINT, SIGTERM, SIGHUP], ["upload-libcurl", "upload-tool", "old-body-in-memory"]))
         func `A signal leaves no files and no processes`(signal: Int32, row: String) async throws {
             let bench = try BenchProcess(["--filter", row, "--size", "16", "--rounds", "100000"])
             // Until the row's process, and the receiver that it starts, are there.

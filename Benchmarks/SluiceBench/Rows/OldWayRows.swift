@@ -1,6 +1,6 @@
 import Foundation
 import Sluice
-import SluiceFoundation
+import SluiceCurl
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -31,19 +31,36 @@ enum OldWayRows {
                 )
             },
             Row(
-                name: "old-bytes-one-by-one",
-                summary:
-                    "saving 16 MiB of chunks with progress; limit: a loop over bytes with a progress call for each",
+                name: "old-download",
+                summary: "downloading 16 MiB to a file with progress; limit: a loop over its bytes, progress for each",
                 mark: .speedAtLeast(20),
                 countsLimits: true
             ) { fixture, _ in
-                let path = try fixture.sparseFile(bytesOneByOne)
-                let body = try MultipartForm { Part.file("file", path: path) }.body()
+                let sink = try Sink()
+                let client = CurlClient()
+                let request = CurlRequest(url: "\(sink.url)\(downloadSize)")
                 let target = fixture.directory + "/download"
+                let progress = Percent()
                 return .paired(
-                    bytes: bytesOneByOne,
-                    sluice: { try await saveChunks(body, to: target) },
-                    limits: [("byte by byte", { try await saveBytes(body, to: target) })]
+                    bytes: downloadSize,
+                    sluice: {
+                        unsafe unlink(target)
+                        _ = try await client.download(request, toFile: target) { report in
+                            progress.show(report.fractionCompleted ?? 0)
+                        }
+                    },
+                    limits: [
+                        (
+                            "byte by byte",
+                            {
+                                unsafe unlink(target)
+                                let chunks = try await client.downloadChunks(request).chunks
+                                try await saveByteByByte(chunks, to: target, progress)
+                                // It ends with the last reference.
+                                _ = sink
+                            }
+                        )
+                    ]
                 )
             },
         ]
@@ -78,61 +95,44 @@ enum OldWayRows {
 
     // MARK: A download byte by byte
 
-    private static let bytesOneByOne: Int64 = 16 << 20
-
-    /// In both, the chunks of a body stand for those that arrive from a network.
-    private static func saveChunks(_ body: MultipartBody, to path: String) async throws {
-        let file = try Libc.create(path)
-        defer { close(file) }
-        let progress = Progress(total: body.contentLength)
-        var position = 0
-        for try await chunk in body.chunks(ofSize: ReaderRows.bufferSize) {
-            unsafe try chunk.withUnsafeBytes { unsafe try Libc.writeAll(file, $0) }
-            position += chunk.count
-            progress.report(position)
-        }
-    }
+    private static let downloadSize: Int64 = 16 << 20
 
     /// What somebody looks at from another thread.
-    private final class Progress: Sendable {
-        private let total: Double
+    private final class Percent: Sendable {
         private let percent = Atomic(0)
 
-        init(total: Int64?) { self.total = Double(total ?? 0) }
-
-        func report(_ count: Int) { percent.store(Int(Double(count) / total * 100), ordering: .relaxed) }
+        func show(_ fraction: Double) { percent.store(Int(fraction * 100), ordering: .relaxed) }
     }
 
     /// As `URLSession`'s `AsyncBytes` are used, where the loop is all that there is.
-    private static func saveBytes(_ body: MultipartBody, to path: String) async throws {
-        let progress = Progress(total: body.contentLength)
+    private static func saveByteByByte(_ chunks: ResponseChunks, to path: String, _ progress: Percent) async throws {
         var data = Data()
-        for try await byte in BytesOneByOne(chunks: body.chunks(ofSize: ReaderRows.bufferSize)) {
+        for try await byte in Bytes(chunks: chunks) {
             data.append(byte)
-            progress.report(data.count)
+            progress.show(Double(data.count) / Double(downloadSize))
         }
         try data.write(to: URL(fileURLWithPath: path))
     }
 
     /// The shape of `AsyncBytes`: a buffer that is refilled, and handed out one byte at a time.
-    private struct BytesOneByOne: AsyncSequence {
+    private struct Bytes: AsyncSequence {
         typealias Element = UInt8
-        let chunks: BodyChunks
+        let chunks: ResponseChunks
 
         func makeAsyncIterator() -> Iterator { Iterator(chunks: chunks.makeAsyncIterator()) }
 
         struct Iterator: AsyncIteratorProtocol {
-            var chunks: BodyChunks.Iterator
+            var chunks: ResponseChunks.Iterator
             var buffer: [UInt8] = []
-            var next = 0
+            var position = 0
 
-            mutating func next(isolation actor: isolated (any Actor)?) async throws(MultipartError) -> UInt8? {
-                if next == buffer.count {
+            mutating func next(isolation actor: isolated (any Actor)?) async throws(TransferError) -> UInt8? {
+                if position == buffer.count {
                     guard let chunk = try await chunks.next(isolation: actor) else { return nil }
-                    (buffer, next) = (chunk, 0)
+                    (buffer, position) = (chunk, 0)
                 }
-                defer { next += 1 }
-                return buffer[next]
+                defer { position += 1 }
+                return buffer[position]
             }
         }
     }
