@@ -13,7 +13,7 @@ RELEASE_FLAGS := -c release $(FLAGS)
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs selftest interop bench bench-peers demo clean distclean
+.PHONY: help deps venv build release test lint format docs selftest interop bench figures gate baseline bench-peers demo clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -52,10 +52,19 @@ interop: venv build ## decode what other encoders sent: curl, Python's, Go's, No
 	@Scripts/install-dependencies.sh interop
 	$(PYTHON) Tests/Interop/Encoders/interop.py .build/debug/sluice
 
-bench: release ## measure against the physical limit
-	.build/release/sluice-bench
+bench: release ## measure against the physical limit, the short set: less than two minutes
+	.build/release/sluice-bench --quick
 
-bench-peers: deps ## make the parsers that the benchmark compares ours with
+figures: release bench-peers ## measure everything, for some minutes, and renew the figures of the README
+	Scripts/update-figures.sh
+
+gate: release ## fail where Sluice allocates, copies or asks the kernel more than it did
+	.build/release/sluice-bench --quick --rounds 1 --compare Benchmarks/baseline.json
+
+baseline: release ## keep what Sluice allocates, copies and asks the kernel now, for `make gate`
+	Scripts/update-baseline.sh
+
+bench-peers: deps ## make the programs that the benchmark compares Sluice with
 	@Scripts/install-dependencies.sh peers
 	@Benchmarks/Peers/build.sh
 

@@ -10,6 +10,8 @@ let package = Package(
         .library(name: "SluiceCurl", targets: ["SluiceCurl"]),
         .executable(name: "sluice", targets: ["SluiceTool"]),
         .executable(name: "sluice-bench", targets: ["SluiceBench"]),
+        // Loaded into the process in which the benchmark counts what is copied, and linked by nobody.
+        .library(name: "SluiceCopyCounter", type: .dynamic, targets: ["CSluiceCopyCounter"]),
     ],
     targets: [
         .target(name: "CSluiceShims"),
@@ -43,10 +45,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "SluiceBench",
-            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "CSluiceShims", "CSluiceBench", "CZlib"],
+            dependencies: [
+                "Sluice", "SluiceFoundation", "SluiceCurl", "CCurl", "CZlib", "CSluiceShims", "CSluiceBench",
+            ],
             path: "Benchmarks/SluiceBench"
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
+        .target(name: "CSluiceCopyCounter", path: "Benchmarks/CSluiceCopyCounter"),
         .target(
             name: "SluiceTestSupport",
             dependencies: ["Sluice", "CSluiceShims"],
@@ -58,6 +63,7 @@ let package = Package(
             dependencies: ["SluiceFoundation", "SluiceTestSupport"]
         ),
         .testTarget(name: "SluiceCurlTests", dependencies: ["SluiceCurl", "SluiceTestSupport"]),
+        .testTarget(name: "SluiceBenchTests", dependencies: ["SluiceBench", "SluiceTestSupport"]),
         .testTarget(name: "SluiceToolTests", dependencies: ["SluiceTool", "SluiceTestSupport"]),
     ],
     swiftLanguageModes: [.v6]

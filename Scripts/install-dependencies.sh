@@ -47,6 +47,7 @@ for group in "$@"; do
     peers)
         need golang-go go version
         need nodejs node --version
+        need gcc cc --version
         need node-busboy test -e /usr/share/nodejs/busboy
         ;;
     *)

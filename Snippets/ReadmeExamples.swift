@@ -31,6 +31,13 @@ func describe(
     print(body.contentType, body.contentLength ?? -1, body.replay)
 }
 
+func compress(_ form: inout MultipartForm) throws {
+    let log = Part.file("log", path: "/var/log/app.log")
+    try form.append(log.gzip())
+    try form.append(log.gzip(level: 9, workers: 4, length: .measured))
+    try form.append(log.gzip(mode: .contentEncoding))
+}
+
 func upload(_ body: MultipartBody, with client: CurlClient, token: String, trace: String) async throws {
     var request = CurlRequest("PUT", url: "https://example.org/films/1")
     request.authentication = .bearer(token)

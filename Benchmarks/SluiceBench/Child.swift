@@ -8,7 +8,7 @@ import Darwin
 
 /// A program that runs beside the benchmark.
 struct Child {
-    private let process: pid_t
+    let process: pid_t
     private let name: String
 
     /// Starts a program.
@@ -18,17 +18,40 @@ struct Child {
     ///   - arguments: What follows its name.
     ///   - input: The descriptor that becomes its standard input; this program's own where nil.
     ///   - output: The descriptor that becomes its standard output.
+    ///   - environment: What is added to this process's own, `NAME=value` each.
+    ///   - leadsGroup: Whether it is the first of a process group, which all that it starts belongs to.
     /// - Throws: The system's error where it cannot be started.
-    init(_ program: String, _ arguments: [String], input: Int32? = nil, output: Int32) throws {
+    init(
+        _ program: String,
+        _ arguments: [String],
+        input: Int32? = nil,
+        output: Int32,
+        environment: [String] = [],
+        leadsGroup: Bool = false
+    ) throws {
         var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
         unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawnattr_init(&attributes)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            unsafe posix_spawnattr_destroy(&attributes)
+        }
         if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        if leadsGroup { unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP)) }
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { unsafe words.forEach { unsafe free($0) } }
+        // What comes first counts.
+        var variables = unsafe environment.map { unsafe strdup($0) }
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        var inherited = unsafe environ
+        while let variable = unsafe inherited.pointee {
+            unsafe variables.append(strdup(variable))
+            unsafe inherited += 1
+        }
+        unsafe variables.append(nil)
         var child: pid_t = 0
-        let status = unsafe posix_spawn(&child, program, &actions, nil, &words, environ)
+        let status = unsafe posix_spawn(&child, program, &actions, &attributes, &words, &variables)
         guard status == 0 else { throw Libc.Failure(call: "starting \(program)", code: status) }
         process = child
         name = program
@@ -39,6 +62,13 @@ struct Child {
         let output = try Libc.check("open \(path)", unsafe open(path, O_WRONLY | O_CLOEXEC))
         defer { close(output) }
         try self.init(program, arguments, output: output)
+    }
+
+    /// Ends it, and waits for that.
+    func terminate() {
+        kill(process, SIGTERM)
+        var status: Int32 = 0
+        unsafe waitpid(process, &status, 0)
     }
 
     /// Waits for its end.
@@ -59,16 +89,7 @@ struct Child {
     }
 
     /// The most memory that it has had so far, in MiB; nil where the system does not say.
-    var peakMebibytes: Double? {
-        guard let file = try? Libc.openForReading("/proc/\(process)/status") else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe read(file, &bytes, bytes.count)
-        let lines = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n"))
-        guard let line = lines.first(where: { $0.starts(with: "VmHWM:".utf8) }) else { return nil }
-        let digits = line.filter { (0x30...0x39).contains($0) }
-        return Double(String(decoding: digits, as: UTF8.self)).map { $0 / 1024 }
-    }
+    var peakMebibytes: Double? { ProcessMemory.resident(of: "\(process)")?.peak }
 
     /// Where a program of the package's is, built like this one.
     static func besideThis(_ name: String) throws -> String {

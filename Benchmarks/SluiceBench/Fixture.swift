@@ -8,29 +8,27 @@ import Musl
 import Darwin
 #endif
 
-/// The files that the rows read, made when they are first asked for and removed at the end, also after Ctrl-C.
+/// The files that the rows read, made when they are first asked for.
 final class Fixture {
+    /// Of the row's own process: nobody else writes there.
     let directory: String
+    /// Of the whole run, with the files that no row changes.
+    private let shared: String
     private let options: Options
+    private var directoryCount = 0
 
-    init(_ options: Options) throws {
-        self.options = options
-        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(base)/sluice-bench.XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else {
-            throw Libc.Failure(call: "mkdtemp in \(base)", code: errno)
-        }
-        directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        Cleanup.remember(directory)
+    init(_ job: Job) {
+        directory = job.directory
+        shared = job.shared
+        options = job.options
     }
-
-    deinit { Cleanup.removeAll() }
 
     /// A file of pseudo-random bytes, as large as the options say, in the page cache.
     func largeFile() throws -> String {
-        let path = directory + "/large"
+        let path = shared + "/large"
         guard unsafe access(path, R_OK) != 0 else { return path }
-        let descriptor = try Libc.create(path)
+        let unfinished = path + ".part"
+        let descriptor = try Libc.create(unfinished)
         defer { close(descriptor) }
         var state: UInt64 = 88_172_645_463_325_252
         let buffer = Libc.Buffer(1 << 20)
@@ -47,6 +45,7 @@ final class Fixture {
         }
         // Written back now, not while something is measured.
         try Libc.check("fsync", fsync(descriptor))
+        try Libc.check("rename", unsafe rename(unfinished, path))
         return path
     }
 
@@ -85,11 +84,24 @@ final class Fixture {
     var textSize: Int64 { Int64(max(options.mebibytes / 16, 1)) << 20 }
 
     /// A file without blocks, which the kernel reads as zeros.
+    ///
+    /// It is in memory where that can be had: other file systems fill the page cache with zeros, which takes longer than
+    /// all else, and leaves no room there for the files of other rows.
     func sparseFile(_ size: Int64) throws -> String {
-        let path = directory + "/sparse-\(size)"
-        let descriptor = try Libc.create(path)
-        defer { close(descriptor) }
+        let memory = sluice_memory_file()
+        let path = memory >= 0 ? "/proc/\(getpid())/fd/\(memory)" : directory + "/sparse-\(size)"
+        let descriptor = memory >= 0 ? memory : try Libc.create(path)
+        // Open until the process ends: it has no other name.
+        defer { if memory < 0 { close(descriptor) } }
         try Libc.check("ftruncate", ftruncate(descriptor, off_t(size)))
+        return path
+    }
+
+    /// An empty directory.
+    func newDirectory() throws -> String {
+        directoryCount += 1
+        let path = "\(directory)/\(directoryCount)"
+        try Libc.check("mkdir", unsafe mkdir(path, 0o700))
         return path
     }
 
@@ -105,26 +117,5 @@ final class Fixture {
             unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(buffer.bytes))
             return path
         }
-    }
-}
-
-/// Removes the benchmark's directory, at the end and on the signals that end a program.
-enum Cleanup {
-    /// Written once before the handlers are set, and read by them.
-    nonisolated(unsafe) private static var directory: UnsafeMutablePointer<CChar>?
-
-    static func remember(_ path: String) {
-        unsafe directory = strdup(path)
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number) { number in
-                Cleanup.removeAll()
-                _exit(128 + number)
-            }
-        }
-    }
-
-    static func removeAll() {
-        guard let path = unsafe directory else { return }
-        unsafe sluice_remove_tree(path)
     }
 }

@@ -21,6 +21,23 @@ enum Libc {
         return result
     }
 
+    /// A port of loopback that was free a moment ago, for programs that cannot pick one and tell.
+    static func freePort() throws -> UInt16 {
+        let descriptor = try check("socket", socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        try unsafe withUnsafeMutablePointer(to: &address) { address in
+            try unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                try check("bind", unsafe bind(descriptor, address, length))
+                try check("getsockname", unsafe getsockname(descriptor, address, &length))
+            }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
     static func openForReading(_ path: String) throws -> Int32 {
         try check("open \(path)", unsafe open(path, O_RDONLY | O_CLOEXEC))
     }
@@ -38,6 +55,19 @@ enum Libc {
                 unsafe write(descriptor, rest.base.baseAddress?.advanced(by: rest.startIndex), rest.count)
             )
             unsafe rest = rest.dropFirst(count)
+        }
+    }
+
+    /// The whole of a text file of the system's.
+    static func contents(_ path: String) throws -> String {
+        let descriptor = try openForReading(path)
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try check("read \(path)", unsafe read(descriptor, &chunk, chunk.count))
+            if count == 0 { return String(decoding: text, as: UTF8.self) }
+            text += chunk[..<count]
         }
     }
 

@@ -1,19 +1,22 @@
 /// One line of the table: something Sluice does, what limits it, and how close it must come.
 struct Row {
     /// What is compared with the mark.
-    enum Mark: CustomStringConvertible {
+    enum Mark: CustomStringConvertible, Codable, Equatable {
         /// Sluice's speed as a share of the limit's.
         case speedAtLeast(Double)
         /// Sluice's time as a multiple of the limit's.
         case timeAtMost(Double)
         /// A quantity of Sluice's that is measured without a limit beside it, such as MiB.
         case valueAtMost(Double, String)
+        /// None: the comparison is there to be seen.
+        case unmarked
 
         var description: String {
             switch self {
             case .speedAtLeast(let share): ">= \(format(share))"
             case .timeAtMost(let multiple): "<= \(format(multiple))"
-            case .valueAtMost(let value, let unit): "<= \(format(value)) \(unit)"
+            case .valueAtMost(let value, let unit): unit.isEmpty ? "<= \(format(value))" : "<= \(format(value)) \(unit)"
+            case .unmarked: "-"
             }
         }
 
@@ -22,6 +25,15 @@ struct Row {
             case .speedAtLeast(let share): value >= share
             case .timeAtMost(let multiple): value <= multiple
             case .valueAtMost(let most, _): value <= most
+            case .unmarked: true
+            }
+        }
+
+        /// Whether ratios are of speeds, more of which is better, and not of times.
+        var comparesSpeeds: Bool {
+            switch self {
+            case .speedAtLeast, .unmarked: true
+            case .timeAtMost, .valueAtMost: false
             }
         }
     }
@@ -35,6 +47,8 @@ struct Row {
     enum Measurement {
         /// Sluice and its limits in turns; where there are several limits, the fastest counts.
         case paired(bytes: Int64, sluice: Work, limits: [(name: String, work: Work)])
+        /// Sluice and other programs in turns; the fastest of them counts. Those that are not installed are named.
+        case race(bytes: Int64, sluice: Work, peers: [Peer], absent: [String])
         /// One value, and what it was made from.
         case value(Double, details: String)
         /// It cannot be measured here.
@@ -44,6 +58,8 @@ struct Row {
     let name: String
     let summary: String
     let mark: Mark
+    /// Whether the limits' memory and counts are taken too, because they are what the row is there to show.
+    var countsLimits = false
     let prepare: (Fixture, Options) async throws -> Measurement
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,110 +8,140 @@ import Musl
 import Darwin
 #endif
 
-/// Runs rows and prints what they gave.
+/// Runs rows in child processes, prints what they gave, and keeps it.
 struct Runner {
-    let options: Options
+    private let options: Options
+    private let jobs: JobProcess
+    private let table: Table
 
-    /// - Returns: Whether every row that could be measured is at its mark.
-    func run(_ rows: [Row]) async throws -> Bool {
-        let fixture = try Fixture(options)
-        let width = rows.map(\.name.count).max() ?? 0
-        print(pad("row", width), pad("ratio", 8), pad("range", 15), pad("mark", 10), "", separator: "  ")
-        var allMet = true
+    init(_ options: Options, rows: [Row], directory: String) {
+        self.options = options
+        table = Table(names: rows.map(\.name))
+        jobs = JobProcess(shared: directory, progress: StatusLine.show)
+    }
+
+    /// - Returns: Everything that was found.
+    func run(_ rows: [Row], _ curves: [Growth], command: String) throws -> Report {
+        var report = Report(
+            date: Date(),
+            command: command,
+            machine: Machine(peers: options.includesPeers ? PeerRows.names : []),
+            options: options
+        )
+        if !options.printsJSON {
+            if !report.machine.isOptimized { output("Built without optimisation: these figures say nothing.") }
+            if !rows.isEmpty { output(table.head) }
+        }
         for row in rows {
+            let result = measure(row)
+            report.rows.append(result)
+            if !options.printsJSON { output(table.line(result)) }
+        }
+        if !options.printsJSON, !rows.isEmpty { output(Table.legend) }
+        for curve in curves {
+            let result = measure(curve)
+            report.growth.append(result)
+            if !options.printsJSON { output("\n\(result.text)") }
+        }
+        return report
+    }
+
+    private func measure(_ row: Row) -> RowResult {
+        var result = RowResult(row)
+        do {
+            if !options.countsOnly {
+                try addRounds(to: &result)
+                guard result.state == .measured, result.value == nil else { return result }
+            }
+            // Where nothing was timed, there are no sides yet.
+            for side in 0..<(row.countsLimits ? max(result.sides.count, 1) : 1) { try addCounts(side, to: &result) }
+        } catch {
+            result.state = .failed("\(error)")
+        }
+        StatusLine.clear()
+        return result
+    }
+
+    /// Measures a row's rounds once more, and takes them in with those that there are.
+    private func addRounds(to result: inout RowResult) throws {
+        defer { StatusLine.clear() }
+        take(try jobs.run(result.name, .rounds, options), into: &result)
+    }
+
+    private func addCounts(_ side: Int, to result: inout RowResult) throws {
+        take(try jobs.run(result.name, .counts(side: side), options), into: &result)
+    }
+
+    private func take(_ job: JobProcess.Result, into result: inout RowResult) {
+        switch job.outcome {
+        case .absent(let reason): result.state = .absent(reason)
+        case .value(let value, let details):
+            result.value = value
+            result.details = details
+        case .times(let bytes, let sides, let absent, let isRace):
+            result.take(sides, bytes: bytes, absent: absent, isRace: isRace)
+        case .counts(let bytes, let name, let counted):
+            result.bytes = bytes
+            let counts = Counts(counted, job.calls)
+            if let index = result.sides.firstIndex(where: { $0.name == name }) {
+                result.sides[index].counts = counts
+            } else {
+                result.sides.append(Side(name: name, counts: counts))
+            }
+        case .growth: break
+        }
+    }
+
+    private func measure(_ growth: Growth) -> GrowthResult {
+        var result = GrowthResult(growth)
+        defer { StatusLine.clear() }
+        for size in growth.sizes(options) {
             do {
-                switch try await row.prepare(fixture, options) {
-                case .absent(let reason):
-                    print(pad(row.name, width), pad("absent", 8), reason, separator: "  ")
-                case .value(let value, let details):
-                    allMet = row.mark.isMet(value) && allMet
-                    printLine(row, width, value, "", details)
-                case .paired(let bytes, let sluice, let limits):
-                    let result = try await measure(row, bytes, sluice, limits)
-                    allMet = row.mark.isMet(result.ratio) && allMet
-                    printLine(row, width, result.ratio, result.range, result.details)
+                if case .growth(let point) = try jobs.run(growth.name, .growth(size), options).outcome {
+                    result.points.append(point)
                 }
             } catch {
-                allMet = false
-                print(pad(row.name, width), pad("FAILED", 8), "\(error)", separator: "  ")
+                result.failure = "\(size) \(growth.unit): \(error)"
+                return result
             }
         }
-        print(
-            """
+        return result
+    }
 
-            Ratio and range compare Sluice with the limit behind "; ": speeds where the mark is ">=", times where it is
-            "<=". Each is the median of \(options.rounds) paired rounds. A wide range says that the machine was busy.
-            """
-        )
-        return allMet
+    /// Compares with results that were kept.
+    ///
+    /// Rows that look worse are measured again, with more rounds, before they are called so.
+    func compare(_ report: inout Report, with old: Report) -> Comparison {
+        var comparison = Comparison(old, report, tolerance: options.tolerance)
+        for _ in 0..<4 {
+            let doubtful = comparison.doubtfulRows
+            if doubtful.isEmpty { break }
+            for index in report.rows.indices where doubtful.contains(report.rows[index].name) {
+                // What cannot be measured again keeps what it has.
+                try? addRounds(to: &report.rows[index])
+            }
+            comparison = Comparison(old, report, tolerance: options.tolerance)
+        }
+        return comparison
     }
 
     /// Prints at once, also into a pipe.
-    private func print(_ items: Any..., separator: String = " ") {
-        Swift.print(items.map { "\($0)" }.joined(separator: separator))
+    func output(_ text: String) {
+        print(text)
         fflush(nil)
     }
+}
 
-    private func printLine(_ row: Row, _ width: Int, _ value: Double, _ range: String, _ details: String) {
-        print(
-            pad(row.name, width),
-            pad(format(value), 8),
-            pad(range, 15),
-            pad("\(row.mark)", 10),
-            row.mark.isMet(value) ? "ok   " : "SHORT",
-            details,
-            separator: "  "
-        )
-    }
+/// What is going on, in one line on a terminal that is overwritten by the next.
+enum StatusLine {
+    private static let isShown = isatty(2) == 1
 
-    private struct Result {
-        let ratio: Double
-        let range: String
-        let details: String
-    }
+    static func show(_ text: String) { write("\r\u{1B}[K\(text)") }
 
-    /// A B A B ..., the order turned round every time, so that neither side always finds the caches warm.
-    private func measure(
-        _ row: Row,
-        _ bytes: Int64,
-        _ sluice: Row.Work,
-        _ limits: [(name: String, work: Row.Work)]
-    ) async throws -> Result {
-        try await sluice()
-        for limit in limits { try await limit.work() }
-        var sluiceTimes: [Double] = []
-        var limitTimes = limits.map { _ in [Double]() }
-        for round in 0..<options.rounds {
-            if round.isMultiple(of: 2) { sluiceTimes.append(try await time(sluice)) }
-            for (index, limit) in limits.enumerated() { limitTimes[index].append(try await time(limit.work)) }
-            if !round.isMultiple(of: 2) { sluiceTimes.append(try await time(sluice)) }
-        }
-        let fastest = limitTimes.indices.min { median(limitTimes[$0]) < median(limitTimes[$1]) } ?? 0
-        let ratios = zip(sluiceTimes, limitTimes[fastest]).map { sluice, limit in
-            if case .speedAtLeast = row.mark { limit / sluice } else { sluice / limit }
-        }
-        let rate = { (times: [Double]) in "\(format(Double(bytes) / self.median(times) / 1_048_576)) MiB/s" }
-        return Result(
-            ratio: median(ratios),
-            range: "\(format(ratios.min() ?? 0))-\(format(ratios.max() ?? 0))",
-            details: "\(rate(sluiceTimes)); "
-                + limits.indices.map { "\(limits[$0].name) \(rate(limitTimes[$0]))" }.joined(separator: ", ")
-        )
-    }
+    static func clear() { write("\r\u{1B}[K") }
 
-    private func time(_ work: Row.Work) async throws -> Double {
-        let start = Libc.seconds()
-        try await work()
-        return Libc.seconds() - start
-    }
-
-    private func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        guard let last = sorted.indices.last else { return .nan }
-        return (sorted[last / 2] + sorted[(last + 1) / 2]) / 2
-    }
-
-    private func pad(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
+    private static func write(_ text: String) {
+        guard isShown else { return }
+        try? unsafe Array(text.utf8).withUnsafeBytes { unsafe try Libc.writeAll(2, $0) }
     }
 }

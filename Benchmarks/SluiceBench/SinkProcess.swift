@@ -19,7 +19,7 @@ enum SinkProcess {
         try unsafe withUnsafeMutablePointer(to: &address) { address in
             try unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 try Libc.check("bind", unsafe bind(listener, address, length))
-                try Libc.check("listen", listen(listener, 512))
+                try Libc.check("listen", listen(listener, 1024))
                 try Libc.check("getsockname", unsafe getsockname(listener, address, &length))
             }
         }

@@ -74,10 +74,8 @@ static int open_and_unlink(const char *directory) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    int descriptor = mkstemp(path);
-    if (descriptor < 0) return -1;
-    unlink(path);
-    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    int descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0) unlink(path);
     return descriptor;
 }
 

@@ -39,6 +39,30 @@ int sluice_terminal_columns(int descriptor) {
     return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
 }
 
+static sigset_t set_of(const int *numbers, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int index = 0; index < count; index++) sigaddset(&set, numbers[index]);
+    return set;
+}
+
+void sluice_block_signals(const int *numbers, int count) {
+    sigset_t set = set_of(numbers, count);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+}
+
+void sluice_unblock_signal(int number) {
+    sigset_t set = set_of(&number, 1);
+    pthread_sigmask(SIG_UNBLOCK, &set, 0);
+}
+
+int sluice_wait_for_signal(const int *numbers, int count) {
+    sigset_t set = set_of(numbers, count);
+    int number;
+    while (sigwait(&set, &number) != 0) {}
+    return number;
+}
+
 int sluice_signal_is_ignored(int number) {
     struct sigaction action;
     return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;

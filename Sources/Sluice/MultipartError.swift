@@ -108,6 +108,15 @@ public struct MultipartError: Error, Sendable, CustomStringConvertible {
         public static let fileTooLarge = Code("fileTooLarge")
         /// A body longer than ``ParserLimits/totalBytes``.
         public static let bodyTooLarge = Code("bodyTooLarge")
+
+        // A part that is decompressed.
+
+        /// A part that is not gzip, is cut off or damaged, or has something behind it.
+        public static let invalidGzip = Code("invalidGzip")
+        /// More bytes of decompressed content than ``GunzipLimits/bytes``.
+        public static let inflatedTooLarge = Code("inflatedTooLarge")
+        /// More bytes for each compressed one than ``GunzipLimits/ratio``.
+        public static let inflatedTooMuch = Code("inflatedTooMuch")
     }
 
     /// Which part of a form an error or a progress report is about.

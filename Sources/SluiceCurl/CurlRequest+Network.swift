@@ -28,6 +28,8 @@ extension CurlRequest {
         var user: String?
         var password: String?
         var bypassedHosts: [String] = []
+        /// Whether `bypassedHosts` stands in for the environment's `no_proxy`.
+        var replacesExceptions = false
 
         /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, as with curl.
         public static let environment = Proxy(kind: .environment)
@@ -53,6 +55,14 @@ extension CurlRequest {
             except hosts: [String] = []
         ) -> Proxy {
             Proxy(kind: .url(url), user: user, password: password, bypassedHosts: hosts)
+        }
+
+        /// What the environment says, but for the exceptions: `no_proxy` does not count.
+        ///
+        /// - Parameter hosts: The hosts that are reached without a proxy, as in ``url(_:user:password:except:)``.
+        /// - Returns: The proxy.
+        public static func environment(except hosts: [String]) -> Proxy {
+            Proxy(kind: .environment, bypassedHosts: hosts, replacesExceptions: true)
         }
     }
 }

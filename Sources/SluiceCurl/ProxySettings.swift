@@ -10,15 +10,18 @@ struct ProxySettings {
 
     static let none = ProxySettings(url: "")
 
-    private init(url: String?) {
+    private init(url: String?, bypassedHosts: String? = nil) {
         self.url = url
         credentials = nil
-        bypassedHosts = nil
+        self.bypassedHosts = bypassedHosts
     }
 
     /// Checks a proxy.
     init(_ proxy: CurlRequest.Proxy) throws(TransferError) {
         switch proxy.kind {
+        case .environment where proxy.replacesExceptions:
+            try Self.check(proxy.bypassedHosts)
+            self.init(url: nil, bypassedHosts: proxy.bypassedHosts.joined(separator: ","))
         case .environment: self.init(url: nil)
         case .none: self.init(url: "")
         case .url(let url): try self.init(url, proxy)
@@ -56,17 +59,24 @@ struct ProxySettings {
         guard user?.utf8.contains(UInt8(ascii: ":")) != true else {
             throw TransferError(.invalidRequest, "a proxy's user has no colon (RFC 7617 section 2)")
         }
-        for host in proxy.bypassedHosts
-        where host.isEmpty || host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: ",") }) {
-            throw TransferError(.invalidRequest, "\"\(printable(host))\" is no host that a proxy could be left out for")
-        }
+        try Self.check(proxy.bypassedHosts)
         self.url = parsed.part(CURLUPART_URL)
         credentials = user == nil && password == nil ? nil : (user ?? "", password ?? "")
         bypassedHosts = proxy.bypassedHosts.joined(separator: ",")
     }
 
+    private static func check(_ bypassedHosts: [String]) throws(TransferError) {
+        for host in bypassedHosts
+        where host.isEmpty || host.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: ",") }) {
+            throw TransferError(.invalidRequest, "\"\(printable(host))\" is no host that a proxy could be left out for")
+        }
+    }
+
     func configure(_ handle: EasyHandle, tls: CurlRequest.TLSOptions) throws(TransferError) {
-        guard let url else { return try configureTLS(handle, tls) }
+        guard let url else {
+            if let bypassedHosts { try handle.set(CURLOPT_NOPROXY, bypassedHosts) }
+            return try configureTLS(handle, tls)
+        }
         try handle.set(CURLOPT_PROXY, url)
         if url.isEmpty { return }
         // Else the environment's exceptions would count.

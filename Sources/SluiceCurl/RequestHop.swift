@@ -141,7 +141,7 @@ struct RequestHop {
         try configureRoute(handle)
         try configureRates(handle)
         try configureMethod(handle, body, share: share)
-        try handle.setHeaders(headerLines(contentType: body?.contentType, from: point))
+        try handle.setHeaders(headerLines(body, from: point))
         try configureTLS(handle)
         if isTrusted, let authentication { try authentication.configure(handle) }
     }
@@ -203,7 +203,7 @@ struct RequestHop {
         }
     }
 
-    private func headerLines(contentType: String?, from point: ResumePoint?) -> [String] {
+    private func headerLines(_ body: MultipartBody?, from point: ResumePoint?) -> [String] {
         var dropped: Set<String> = []
         if !isTrusted { dropped.formUnion(["authorization", "proxy-authorization", "cookie", "host"]) }
         if !sendsBody {
@@ -220,10 +220,12 @@ struct RequestHop {
         }
         guard sendsBody else { return lines }
         func isGiven(_ name: String) -> Bool { kept.contains { $0.name.lowercased() == name } }
-        if let contentType, !isGiven("content-type") { lines.append("Content-Type: \(contentType)") }
+        if let body, !isGiven("content-type") { lines.append("Content-Type: \(body.contentType)") }
         if !isGiven("expect") {
             switch request.expectContinue {
-            case .automatic: break
+            // With a PUT libcurl asks before a body of any size.
+            case .automatic:
+                if method == "PUT", let length = body?.contentLength, length <= 1 << 20 { lines.append("Expect:") }
             case .always: lines.append("Expect: 100-continue")
             // A line without a value is how libcurl is told to send none.
             case .never: lines.append("Expect:")

@@ -210,7 +210,7 @@ final class Transfer {
     func opened(_ point: ResumePoint?) {
         guard let sink = sink as? FileSink else { return }
         sink.opened(point)
-        ticket.meter?.advance(to: sink.position, of: sink.total)
+        if let point { ticket.meter?.resume(at: point.offset, of: point.total) }
     }
 
     /// The file that was put in its place.

@@ -53,12 +53,12 @@ final class AheadReader: StreamReader, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - body: What to read.
-    ///   - capacity: The bytes to read ahead.
+    ///   - capacity: The bytes to read ahead; 64 MiB where it is more.
     /// - Throws: Never, for a body's start.
     init(_ body: MultipartBody, capacity: Int) throws(MultipartError) {
         self.body = body
         monitor = Monitor(State(at: try body.makeReader().mark))
-        self.capacity = max(capacity, 1)
+        self.capacity = Int(max(min(Int64(capacity), 64 << 20, body.contentLength ?? .max), 1))
         unsafe buffer = .allocate(byteCount: self.capacity, alignment: 16)
     }
 

@@ -1,4 +1,5 @@
 internal import CSluiceTool
+import SluiceCurl
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -58,6 +59,17 @@ final class Console: Sendable {
             send("\r" + line + blanks(columns - width))
             columns = width
         }
+    }
+
+    /// Prints what goes on in a transfer.
+    func show(_ line: CurlRequest.DebugLine) {
+        let mark =
+            switch line.kind {
+            case .info: "*"
+            case .requestHeader: ">"
+            case .responseHeader: "<"
+            }
+        print("\(mark) \(line.text)")
     }
 
     /// Makes the line in place an ordinary one.

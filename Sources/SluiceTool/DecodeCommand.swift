@@ -39,12 +39,13 @@ struct DecodeCommand: Sendable {
         Usage.command(
             "sluice decode [FILE] (--boundary TEXT | --content-type TYPE) [OPTION]...",
             """
-            Takes a multipart body apart, from FILE or else from standard input. Without --into and --list it lists
-            the parts: name, filename, type, size, SHA-256 and offset of the content, with tabs between them and "-"
-            for what is not there. A body that is refused leaves no file; the message says at which byte it went wrong.
+            Takes a multipart body apart, from FILE or else from standard input. Unless
+            --into is given it lists the parts: name, filename, type, size, SHA-256 and
+            offset of the content, with tabs between them and "-" for what is not there.
+            A body that is refused leaves no file, and the message says at which byte it
+            went wrong.
             """,
             groups,
-            notes: nil,
             exampleLines: """
                   sluice decode body --content-type 'multipart/form-data; boundary=xyz' --json
                   curl -s http://localhost/parts | sluice decode --boundary xyz --into parts
@@ -127,7 +128,12 @@ struct DecodeCommand: Sendable {
             while case let count = try unsafe read(descriptor, into: buffer), count > 0 {
                 try unsafe receiver.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
-            Signals.endIfReceived()
+            // Files get their names one after the other: a signal waits until the last one has.
+            Signals.onSignal {}
+            defer {
+                Signals.endIfReceived()
+                Signals.onSignal(nil)
+            }
             return try receiver.finish()
         } catch let error as MultipartError {
             throw ToolError(error)

@@ -139,6 +139,16 @@ enum Descriptor {
         throw MultipartError(.openFailed, "cannot be read; check its permissions", path: path, errno: errno)
     }
 
+    /// Whether something is there that cannot be replaced by a file, and can be written to.
+    ///
+    /// - Parameter path: Its path.
+    /// - Returns: False for files, directories and nothing.
+    static func isPipeOrDevice(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
     /// Opens a file for reading.
     ///
     /// - Parameter path: The file.

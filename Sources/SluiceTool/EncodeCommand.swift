@@ -18,6 +18,7 @@ struct EncodeCommand: Sendable {
             "sluice encode -F SPEC... [OPTION]...",
             "Writes a multipart body, to standard output unless -o says otherwise.",
             groups,
+            notes: Usage.formSpecification,
             exampleLines: """
                   sluice encode -F title=Holiday -F film=@film.mkv -o body --print-content-type
                   tar c photos | sluice encode -F 'tar=@-;filename=photos.tar' > body

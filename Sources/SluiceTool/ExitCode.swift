@@ -1,7 +1,8 @@
 /// What the tool's exit status says: BSD's sysexits, and curl's 22.
 enum ExitCode: Int32, CaseIterable, Sendable {
     case success = 0
-    /// `--fail`, and the server answered with 400 or above. It is what curl gives, so that scripts need no change.
+    /// The server answered a download with something else than the file, or with `--fail` an upload with 400 or above. It is
+    /// what curl gives, so that scripts need no change.
     case httpError = 22
     case usage = 64
     case badData = 65
@@ -18,15 +19,15 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "done"
-        case .httpError: "with --fail: the server answered with 400 or above"
+        case .httpError: "the answer is an error (uploads: with -f), or is not the file"
         case .usage: "wrong usage"
-        case .badData: "a part or a body is wrong, or a file changed meanwhile"
+        case .badData: "a part or a body is wrong, a file changed meanwhile, or a download is not whole"
         case .noInput: "a file is missing, or is a directory"
         case .unavailable: "no connection to the server"
         case .software: "an error in the tool or its libraries"
         case .cannotCreate: "the output cannot be created"
         case .inputOutput: "reading or writing failed, or the connection was lost"
-        case .temporaryFailure: "timed out"
+        case .temporaryFailure: "timed out, or another download is writing the same file"
         case .protocolError: "TLS failed, or the answer is not what HTTP allows or too long"
         case .noPermission: "no permission to read a part or to create the output"
         }

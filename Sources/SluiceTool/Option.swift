@@ -19,15 +19,47 @@ enum Option: String, CaseIterable, Sendable {
     case user
     case digest
     case anyAuth = "anyauth"
-    case bearer = "oauth2-bearer"
+    case bearer
+    case oauth2Bearer = "oauth2-bearer"
     case location
+    case maxRedirects = "max-redirs"
+    case allowInsecureRedirects = "allow-insecure-redirects"
+
     case insecure
     case caFile = "cacert"
-    case fail
+    case certificate = "cert"
+    case key
+    case passphrase = "pass"
+
+    case proxy
+    case proxyUser = "proxy-user"
+    case noProxy = "noproxy"
+    case unixSocket = "unix-socket"
+    case http1 = "http1.1"
+    case http2
+    case http2PriorKnowledge = "http2-prior-knowledge"
+
     case maxTime = "max-time"
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
+    case limitRate = "limit-rate"
     case maxResponse = "max-response"
+    case retry
+    case retryDelay = "retry-delay"
+    case retryMaxTime = "retry-max-time"
+    case retryAnyMethod = "retry-any-method"
+
+    case remoteName = "remote-name"
+    case continueAt = "continue"
+    case removeOnError = "remove-on-error"
+    case sha256
+    case fsync
+
+    case next
+    case parallel
+    case failEarly = "fail-early"
+
+    case fail
     case progress
     case verbose
 
@@ -60,16 +92,28 @@ enum Option: String, CaseIterable, Sendable {
         .form, .formString, .boundary, .subtype, .escape, .formEscape, .strictFiles, .gzipWorkers, .gzipLength,
     ]
 
+    /// The options of whatever talks to a server.
+    static let ofConnections: [(heading: String, options: [Option])] = [
+        ("The way to the server", [.proxy, .proxyUser, .noProxy, .unixSocket, .http1, .http2, .http2PriorKnowledge]),
+        ("TLS", [.insecure, .caFile, .certificate, .key, .passphrase]),
+        ("Retries", [.retry, .retryDelay, .retryMaxTime, .retryAnyMethod]),
+    ]
+
     /// The one-letter name; those that curl has as well are curl's.
     var letter: Character? {
         switch self {
         case .form: "F"
         case .output: "o"
+        case .remoteName: "O"
+        case .continueAt: "C"
         case .request: "X"
         case .header: "H"
         case .user: "u"
         case .location: "L"
         case .insecure: "k"
+        case .certificate: "E"
+        case .proxy: "x"
+        case .proxyUser: "U"
         case .fail: "f"
         case .maxTime: "m"
         case .verbose: "v"
@@ -85,114 +129,33 @@ enum Option: String, CaseIterable, Sendable {
         case .form: "SPEC"
         case .formString: "NAME=VALUE"
         case .boundary: "TEXT"
+        case .passphrase: "PHRASE"
         case .subtype: "NAME"
-        case .escape: "HOW"
-        case .output, .caFile: "FILE"
+        case .escape, .progress: "HOW"
+        case .output, .caFile, .key: "FILE"
+        case .certificate: "FILE[:PHRASE]"
         case .request: "METHOD"
         case .header: "LINE"
-        case .user: "NAME[:PASSWORD]"
-        case .bearer: "TOKEN"
-        case .maxTime, .connectTimeout, .idleTimeout: "SECONDS"
-        case .maxResponse: "BYTES"
-        case .gzipWorkers: "N"
+        case .user, .proxyUser: "NAME[:PASSWORD]"
+        case .bearer, .oauth2Bearer: "TOKEN"
+        case .proxy: "URL"
+        case .noProxy: "HOSTS"
+        case .unixSocket: "PATH"
+        case .maxTime, .connectTimeout, .idleTimeout, .retryDelay, .retryMaxTime: "SECONDS"
+        case .maxResponse, .limitRate, .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
+        case .maxRedirects, .retry, .parallel, .gzipWorkers, .maxParts, .maxConnections: "N"
         case .gzipLength: "HOW"
-        case .progress: "HOW"
+        case .sha256: "HEX"
         case .contentType: "TYPE"
         case .into: "DIR"
-        case .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
-        case .maxParts, .maxConnections: "N"
         case .port: "PORT"
         case .bind: "ADDRESS"
         case .allowHost: "NAME"
-        case .lenient, .force, .list, .json, .once, .digests, .formEscape, .strictFiles, .printContentType,
-            .printLength, .digest, .anyAuth, .location, .insecure, .fail,
-            .verbose, .help, .version:
+        case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location,
+            .allowInsecureRedirects, .insecure, .http1, .http2, .http2PriorKnowledge, .retryAnyMethod, .remoteName,
+            .continueAt, .removeOnError, .fsync, .next, .failEarly, .fail, .verbose, .lenient, .force, .list, .json,
+            .once, .digests, .help, .version:
             nil
-        }
-    }
-
-    /// What the help says, in lines that fit beside the names.
-    var help: [String] {
-        switch self {
-        case .form: ["add a part, as curl's -F does; see SPEC below"]
-        case .formString: ["add a field with exactly this value"]
-        case .boundary: ["what separates the parts; where a body is made, it", "is random unless given"]
-        case .subtype: ["send multipart/NAME: form-data (the default), mixed,", "related, ..."]
-        case .escape:
-            [
-                "how to write quotes and line breaks in names:",
-                "percent (%22, the default), html (the same, and as",
-                "browsers do in values) or backslash (\\\")",
-            ]
-        case .formEscape: ["the same as --escape backslash"]
-        case .strictFiles:
-            ["fail if a file changes in any way meanwhile; one", "that only grows is cut at its first size otherwise"]
-        case .gzipWorkers: ["compress a part on N threads; as many as there are", "cores unless given"]
-        case .gzipLength:
-            [
-                "how to know a compressed part's length: unknown (the",
-                "default: it is sent in chunks), measured (compress",
-                "twice) or spooled (compress first, to a temporary",
-                "file unless it is small)",
-            ]
-        case .output:
-            ["write to FILE, which is replaced only when all is", "there; - is standard output"]
-        case .printContentType: ["print the body's Content-Type; the body itself", "is then written to -o FILE only"]
-        case .printLength: ["print the body's length in bytes, or \"unknown\",", "likewise"]
-        case .request: ["use METHOD; POST unless given"]
-        case .header:
-            ["send a header, like 'Name: value'; 'Name;' sends an", "empty one, 'Expect:' sends none of that name"]
-        case .user:
-            ["log in with HTTP Basic; without PASSWORD it is asked", "for. On the command line, others can see it"]
-        case .digest: ["with -u: log in with HTTP Digest"]
-        case .anyAuth: ["with -u: log in with what the server asks for"]
-        case .bearer: ["log in with a token"]
-        case .location: ["follow redirects"]
-        case .insecure: ["do not verify the server's certificate"]
-        case .caFile: ["trust the authorities in FILE (PEM) only"]
-        case .fail: ["end with status 22 if the server answers with 400", "or above"]
-        case .maxTime: ["give up after so many seconds"]
-        case .connectTimeout: ["give up if not connected after so many seconds"]
-        case .idleTimeout: ["give up if nothing moves for so many seconds, also", "while the server thinks"]
-        case .maxResponse: ["accept no longer answer; 64M unless given"]
-        case .progress:
-            [
-                "show progress on standard error: bar, plain (lines),",
-                "json (an object a line), none, or auto (the default:",
-                "bar on a terminal, plain elsewhere)",
-            ]
-        case .verbose: ["show headers and connections on standard error"]
-        case .contentType:
-            ["the body's Content-Type, which says what separates", "the parts and what they are to each other"]
-        case .lenient:
-            [
-                "take what some senders do against the standards:",
-                "text before the first part, LF alone as line end,",
-                "folded headers, parts without a name. Programs may",
-                "read such a body in different ways",
-            ]
-        case .into: ["write files to the directory DIR, which is made if", "it is not there; names are made safe"]
-        case .force: ["replace files that are there already; else they", "are an error, and nothing is written"]
-        case .list: ["list the parts"]
-        case .json: ["list them as JSON, an array of objects"]
-        case .maxTotal: ["refuse a body of more bytes; K, M and G are", "multiples of 1024"]
-        case .maxFile: ["refuse a body with a longer file"]
-        case .maxField: ["refuse a body with a longer field"]
-        case .maxParts: ["refuse a body of more parts; 1000 unless given"]
-        case .maxHeaders: ["refuse a body with longer headers of a part; 8K", "unless given"]
-        case .port: ["listen on PORT; 8080 unless given, and with 0 one", "that is free"]
-        case .bind: ["listen on the IP address ADDRESS, so that others", "can reach it; 127.0.0.1 unless given"]
-        case .allowHost:
-            [
-                "answer also to clients that call the machine NAME;",
-                "else to IP addresses and localhost only. Repeatable",
-            ]
-        case .once: ["end when an upload has been stored"]
-        case .digests: ["answer with the SHA-256 of what was stored, too"]
-        case .minFree: ["stop where less would be left free on the disk;", "256M unless given"]
-        case .maxConnections: ["serve so many clients at a time; 32 unless given"]
-        case .help: ["print this"]
-        case .version: ["print the version"]
         }
     }
 }

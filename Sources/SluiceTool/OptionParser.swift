@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// What a command line consists of: options in order, and the rest.
+/// What a command line consists of, or what stands between two `--next` in it: options in order, and the rest.
 struct ParsedArguments: Equatable, Sendable {
     /// An option as it was given, with its value where it takes one.
     struct Given: Equatable, Sendable {
@@ -27,7 +27,7 @@ enum OptionParser {
     /// The scan's state is the C library's, and global.
     private static let scanning = Mutex(())
 
-    /// Parses the arguments of a command.
+    /// Parses the arguments of a command that has no `--next`.
     ///
     /// - Parameters:
     ///   - arguments: The arguments, without the program's and the command's name.
@@ -35,29 +35,48 @@ enum OptionParser {
     /// - Returns: The options and operands.
     /// - Throws: A usage error for an option that the command does not have, or whose value is missing or too much.
     static func parse(_ arguments: [String], _ options: [Option]) throws(ToolError) -> ParsedArguments {
+        try parseGroups(arguments, options)[0]
+    }
+
+    /// Parses the arguments of a command.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments, without the program's and the command's name.
+    ///   - options: The options that the command has.
+    /// - Returns: The options and operands between one `--next` and the other; one more than there are of these.
+    /// - Throws: A usage error for an option that the command does not have, or whose value is missing or too much.
+    static func parseGroups(_ arguments: [String], _ options: [Option]) throws(ToolError) -> [ParsedArguments] {
         let result = scanning.withLock { _ in
             Result { () throws(ToolError) in try scan(arguments, options) }
         }
         return try result.get()
     }
 
-    private static func scan(_ arguments: [String], _ options: [Option]) throws(ToolError) -> ParsedArguments {
+    private static func scan(_ arguments: [String], _ options: [Option]) throws(ToolError) -> [ParsedArguments] {
         let table = OptionTable(options)
         let vector = ArgumentVector(arguments)
         sluice_options_begin()
+        var groups: [ParsedArguments] = []
         var parsed = ParsedArguments()
         while true {
             let (code, value) = vector.next(table)
             switch code {
             case -1:
-                parsed.operands = vector.rest
-                return parsed
+                parsed.operands += vector.rest
+                return groups + [parsed]
+            case OptionTable.operandCode:
+                parsed.operands.append(value)
             case Int32(UInt8(ascii: ":")):
                 throw missingValue(table.option(for: sluice_options_refused()))
             case Int32(UInt8(ascii: "?")):
                 throw refusal(table, vector.previous)
             default:
                 guard let option = table.option(for: code) else { throw .usage("option \(code) is not known") }
+                if option == .next {
+                    groups.append(parsed)
+                    parsed = ParsedArguments()
+                    continue
+                }
                 parsed.options.append(.init(option: option, value: value))
             }
         }
@@ -96,11 +115,14 @@ private final class OptionTable {
 
     /// Where the codes of options begin; letters and getopt's own codes lie below.
     private static let firstCode: Int32 = 256
+    /// The code of an argument that is no option.
+    static let operandCode: Int32 = 1
 
     init(_ options: [Option]) {
         self.options = options
-        // The colon in front makes a missing value distinguishable from an unknown option.
-        short = options.reduce(into: ":") { text, option in
+        // The hyphen keeps operands where they stand, since --next parts them as well as options. The colon makes a
+        // missing value distinguishable from an unknown option.
+        short = options.reduce(into: "-:") { text, option in
             guard let letter = option.letter else { return }
             text.append(letter)
             if option.placeholder != nil { text += ":" }
@@ -135,7 +157,7 @@ private final class OptionTable {
     }
 }
 
-/// A command line as C has it, which `getopt_long` puts into another order as it goes.
+/// A command line as C has it.
 // @safe: as above.
 @safe
 private final class ArgumentVector {
@@ -169,7 +191,7 @@ private final class ArgumentVector {
         return (code, unsafe String(cString: value))
     }
 
-    /// The operands, which getopt_long moved to the end.
+    /// The operands behind `--`.
     var rest: [String] {
         let count = unsafe pointers.count - 1
         return (Int(sluice_options_index())..<count).compactMap { argument(at: $0) }

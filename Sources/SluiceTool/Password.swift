@@ -12,14 +12,19 @@ import Darwin
 enum Password {
     /// Asks, and reads a line that does not show while it is typed.
     ///
-    /// - Parameter user: Whose password it is.
+    /// - Parameters:
+    ///   - user: Whose password it is.
+    ///   - place: Where that user is known, with a space before it.
+    ///   - option: The option that it may be given with.
     /// - Returns: The password.
     /// - Throws: A usage error where standard input is not a terminal, or ends before the line does.
-    static func ask(for user: String) throws(ToolError) -> String {
+    static func ask(for user: String, at place: String, _ option: String) throws(ToolError) -> String {
         let terminal = Descriptor.standardInput
         var settings = termios()
         guard unsafe tcgetattr(terminal, &settings) == 0 else {
-            throw .usage("there is no terminal to ask for a password on; give it as -u \(printable(user)):PASSWORD")
+            throw .usage(
+                "there is no terminal to ask for a password on; give it as \(option) \(printable(user)):PASSWORD"
+            )
         }
         let before = settings
         let cleanup = Cleanup.add {
@@ -31,7 +36,7 @@ enum Password {
         settings.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(terminal, TCSAFLUSH, &settings)
         // Only now, since what was typed before is thrown away.
-        Console.standardError.write("Password for \(printable(user)): ")
+        Console.standardError.write("Password for \(printable(user))\(place): ")
         return try readLine(terminal)
     }
 

@@ -19,25 +19,30 @@ enum ProgressBar {
     private static let gap = "  "
     /// The least cells between the brackets for which they are worth their room, and the most.
     private static let cells = 8...40
-    /// The least columns of a part's name by which it can be told, and the most.
-    private static let nameColumns = 8...30
 
     /// Renders the line.
     ///
     /// - Parameters:
     ///   - progress: What it shows.
+    ///   - note: What to show in the part's place; nil for the part.
     ///   - columns: The columns that it may take up.
     /// - Returns: A line of at most so many columns. What has no room is left out: first the part, then the time, the
     ///   bar, the rate, the bytes. What compression saves goes after the time.
-    static func line(_ progress: TransferProgress, columns: Int) -> String {
+    static func line(_ progress: TransferProgress, note: String? = nil, columns: Int) -> String {
+        let label = note.map { Label(cut: nil, fixed: $0) } ?? Label(progress)
         for layout in layouts {
-            if let line = line(progress, layout, columns) { return line }
+            if let line = line(progress, label, layout, columns) { return line }
         }
         return ""
     }
 
     /// The line in this layout; nil where it has no room.
-    private static func line(_ progress: TransferProgress, _ layout: [Field], _ columns: Int) -> String? {
+    private static func line(
+        _ progress: TransferProgress,
+        _ label: Label?,
+        _ layout: [Field],
+        _ columns: Int
+    ) -> String? {
         let figures = ShownProgress(progress)
         var texts: [Field: String] = [
             .bytes: bytes(figures),
@@ -46,9 +51,6 @@ enum ProgressBar {
         texts[.percent] = percent(figures)
         texts[.time] = time(progress, figures)
         texts[.ratio] = figures.ratioText.map { DisplayWidth.padded($0, to: 6) }
-        let name = progress.isFinished ? nil : progress.part?.label.description
-        let place = place(progress)
-        let leastName = name.map { min(DisplayWidth.columns(of: $0), nameColumns.lowerBound) + place.count } ?? 0
 
         var room = columns
         var shown = 0
@@ -56,7 +58,7 @@ enum ProgressBar {
             let least: Int? =
                 switch field {
                 case .bar: cells.lowerBound + 2
-                case .part: name == nil ? nil : leastName
+                case .part: label?.leastColumns
                 default: texts[field].map(DisplayWidth.columns)
                 }
             guard let least else { continue }
@@ -66,10 +68,9 @@ enum ProgressBar {
         guard room >= 0, shown > 0 else { return nil }
 
         // What is left goes to the part's name, then to the bar.
-        if layout.contains(.part), let name {
-            let text =
-                DisplayWidth.truncated(name, to: min(leastName - place.count + room, nameColumns.upperBound)) + place
-            room -= DisplayWidth.columns(of: text) - leastName
+        if layout.contains(.part), let label {
+            let text = label.text(columns: label.leastColumns + room)
+            room -= DisplayWidth.columns(of: text) - label.leastColumns
             texts[.part] = text
         }
         if layout.contains(.bar) {
@@ -100,12 +101,6 @@ enum ProgressBar {
         return "ETA \(DisplayWidth.padded(shown.secondsRemaining.map(Units.duration) ?? "-:--", to: 7))"
     }
 
-    /// Where the current part stands among the others, behind its name.
-    private static func place(_ progress: TransferProgress) -> String {
-        guard let part = progress.part, part.count > 1 else { return "" }
-        return " (\(part.index + 1)/\(part.count))"
-    }
-
     private static func bar(_ progress: TransferProgress, _ shown: ShownProgress, _ count: Int) -> String {
         guard let fraction = shown.fractionCompleted else { return movingMark(progress, count) }
         let filled = min(Int(fraction * Double(count)), count)
@@ -122,5 +117,41 @@ enum ProgressBar {
         let position = phase.isFinite ? min(max(Int((phase < 1 ? phase : 2 - phase) * Double(room)), 0), room) : 0
         let before = String(repeating: " ", count: position)
         return "[" + before + mark + String(repeating: " ", count: room - position) + "]"
+    }
+}
+
+/// What stands at the end of a bar: the part that is under way, or something else.
+private struct Label {
+    /// What may be cut.
+    let cut: String?
+    /// What may not.
+    let fixed: String
+
+    /// The least columns of a part's name by which it can be told, and the most.
+    private static let nameColumns = 8...30
+
+    init(cut: String?, fixed: String) {
+        self.cut = cut
+        self.fixed = fixed
+    }
+
+    /// The part's name and where it stands among the others; or where a download began that goes on with another one.
+    init?(_ progress: TransferProgress) {
+        if progress.resumedBytes > 0 {
+            self.init(cut: nil, fixed: "from \(Units.bytes(progress.resumedBytes))")
+        } else if !progress.isFinished, let part = progress.part {
+            self.init(cut: part.label.description, fixed: part.count > 1 ? " (\(part.index + 1)/\(part.count))" : "")
+        } else {
+            return nil
+        }
+    }
+
+    var leastColumns: Int {
+        min(cut.map(DisplayWidth.columns) ?? 0, Self.nameColumns.lowerBound) + DisplayWidth.columns(of: fixed)
+    }
+
+    func text(columns: Int) -> String {
+        let room = min(columns - DisplayWidth.columns(of: fixed), Self.nameColumns.upperBound)
+        return (cut.map { DisplayWidth.truncated($0, to: room) } ?? "") + fixed
     }
 }

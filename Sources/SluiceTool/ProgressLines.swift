@@ -1,9 +1,15 @@
 import Sluice
+import SluiceCurl
 
 /// Progress as lines of text: one for people and logs, one for programs.
 enum ProgressLines {
     /// `45%, 1.20 GiB of 2.60 GiB, 312 MiB/s, 0:04 left, part "video" (2 of 3)`.
-    static func plain(_ progress: TransferProgress) -> String {
+    ///
+    /// - Parameters:
+    ///   - progress: What it says.
+    ///   - note: What to say besides, for several transfers.
+    /// - Returns: The line.
+    static func plain(_ progress: TransferProgress, note: String? = nil) -> String {
         var fields: [String] = []
         let shown = ShownProgress(progress)
         if let fraction = shown.fractionCompleted { fields.append("\(Int(fraction * 100))%") }
@@ -20,7 +26,13 @@ enum ProgressLines {
                 fields.append("part \(part.label)\(place)")
             }
         }
-        if progress.attempt > 1 { fields.append("attempt \(progress.attempt)") }
+        if progress.resumedBytes > 0 { fields.append("from \(Units.bytes(progress.resumedBytes))") }
+        // Of several transfers each says itself that it is tried again.
+        if let note {
+            fields.append(note)
+        } else if progress.attempt > 1 {
+            fields.append("attempt \(progress.attempt)")
+        }
         return fields.joined(separator: ", ")
     }
 
@@ -28,7 +40,12 @@ enum ProgressLines {
     ///
     /// What is not known is null; numbers are bytes, bytes a second and seconds. `source` counts compressed parts before
     /// compression, and is null where there are none.
-    static func json(_ progress: TransferProgress) -> String {
+    ///
+    /// - Parameters:
+    ///   - progress: What it says.
+    ///   - transfer: The transfer's number, from 1.
+    /// - Returns: The object.
+    static func json(_ progress: TransferProgress, transfer: Int) -> String {
         let part = progress.part.map { part in
             JSONText.object([
                 ("name", part.label.name.map(JSONText.string)),
@@ -46,17 +63,36 @@ enum ProgressLines {
             ])
         }
         return JSONText.object([
+            ("transfer", "\(transfer)"),
             ("completed", "\(progress.completedBytes)"),
             ("total", progress.totalBytes.map { "\($0)" }),
             ("fraction", progress.fractionCompleted.flatMap(JSONText.number)),
             ("rate", progress.bytesPerSecond.flatMap(JSONText.number)),
             ("eta", progress.secondsRemaining.flatMap(JSONText.number)),
             ("attempt", "\(progress.attempt)"),
+            ("resumed", "\(progress.resumedBytes)"),
             ("part", part),
             ("source", source),
             ("elapsed", JSONText.number(progress.elapsedSeconds)),
             ("finished", "\(progress.isFinished)"),
         ])
+    }
+}
+
+extension ProgressLines {
+    /// One JSON object about an attempt that failed and the one that follows.
+    ///
+    /// - Parameters:
+    ///   - notice: What it says.
+    ///   - transfer: The transfer's number, from 1.
+    /// - Returns: The object.
+    static func json(_ notice: RetryNotice, transfer: Int) -> String {
+        let retrying = JSONText.object([
+            ("attempt", "\(notice.attempt)"),
+            ("delay", JSONText.number(notice.delay / .seconds(1))),
+            ("reason", JSONText.string(ToolError.words(for: notice.reason))),
+        ])
+        return JSONText.object([("transfer", "\(transfer)"), ("retrying", retrying)])
     }
 }
 

@@ -8,7 +8,7 @@ struct ReceiveCommand: Sendable {
     private var directory = "."
     private var endsAfterOne = false
     private var makesDigests = false
-    private var connections = 32
+    private var connections = 64
     private var minimumFree: Int64 = 256 << 20
     /// The disk is the limit, less what is to stay free, unless the options say less.
     private var limits = LimitOptions(ParserLimits(fileBytes: .max, totalBytes: .max))
@@ -24,28 +24,31 @@ struct ReceiveCommand: Sendable {
         Usage.command(
             "sluice receive [OPTION]...",
             """
-            Takes in uploads over HTTP, from browsers (GET / is a page with a form) and from other clients (POST or PUT
-            of multipart/form-data), and stores their files in the current directory unless --into says otherwise.
-            Prints the URL when it listens. A file whose name is taken gets a number; one that does not arrive whole
-            leaves nothing behind.
+            Takes in uploads over HTTP, from browsers (GET / is a page with a form) and
+            other clients (POST or PUT of multipart/form-data), and stores their files in
+            the current directory unless --into says otherwise. Prints its URL when it
+            listens. A file whose name is taken gets a number; an upload that is refused
+            or breaks off leaves nothing.
             """,
             groups,
             notes: notes,
             exampleLines: """
                   sluice receive --into inbox
-                  url=$(sluice receive --port 0 --once --into inbox | head -n 1)
+                  sluice receive --port 0 --once --into inbox --max-file 100M > url
                   curl -F file=@film.mkv http://127.0.0.1:8080/
                 """
         )
     }
 
     private static let notes = """
-        The answer is a JSON array with an object for each part: name, filename, contentType, size, sha256 (null
-        without --digests), path (null where nothing was stored), and a field's value. An upload that is refused gets
-        an object with "error", and a status that fits.
+        The answer is a JSON array with an object for each part: name, filename,
+        contentType, size, sha256 (null without --digests), path (null where nothing was
+        stored), and the value of a field. An upload that is refused is answered with an
+        object that has the reason in "error", and with a status that fits.
 
-        There is no password and no TLS: who can reach the address can store files. Pages of other sites cannot, since
-        browsers say where an upload comes from and by what name the server was called; see --allow-host.
+        There is no password and no TLS: who can reach the address can store files.
+        Pages of other sites cannot, since browsers say where an upload comes from and
+        by which name they called the server; see --allow-host.
         """
 
     /// Reads the command's arguments.
@@ -61,22 +64,14 @@ struct ReceiveCommand: Sendable {
 
     private mutating func take(_ given: ParsedArguments.Given) throws(ToolError) {
         switch given.option {
-        case .port:
-            guard let port = UInt16(exactly: try given.number()) else {
-                throw .usage("--port is a number up to 65535, not '\(printable(given.value))'")
-            }
-            self.port = port
+        case .port: port = UInt16(try OptionValue.number(given, in: 0...Int(UInt16.max)))
         case .bind: address = given.value
         case .allowHost: hosts.append(given.value)
         case .into: directory = given.value
         case .once: endsAfterOne = true
         case .digests: makesDigests = true
-        case .minFree: minimumFree = Int64(try given.bytes())
-        case .maxConnections:
-            connections = try given.number()
-            guard (1...10_000).contains(connections) else {
-                throw .usage("--max-connections is a number from 1 to 10000, not '\(printable(given.value))'")
-            }
+        case .minFree: minimumFree = Int64(try OptionValue.bytes(given))
+        case .maxConnections: connections = try OptionValue.number(given, in: 1...10_000)
         default: break
         }
     }
@@ -100,9 +95,15 @@ struct ReceiveCommand: Sendable {
         )
         let (end, ending) = AsyncStream<Void>.makeStream()
         let endsAfterOne = endsAfterOne
-        let server = try UploadServer(settings) { outcome in
-            Self.show(outcome)
-            if endsAfterOne, case .stored = outcome { ending.finish() }
+        let server: UploadServer
+        do {
+            server = try UploadServer(settings) { outcome in
+                Self.show(outcome)
+                if endsAfterOne, case .stored = outcome { ending.finish() }
+            }
+        } catch {
+            inbox.removeIfNew()
+            throw error
         }
         Signals.onSignal { ending.finish() }
         do throws(ToolError) {

@@ -4,7 +4,7 @@ import Sluice
 struct ShownProgress {
     let completedBytes: Int64
     let totalBytes: Int64?
-    /// At the end the rate over all of the time, which is what remains of interest; the present one before.
+    /// The present rate; at the end that over all of the attempt, which is what remains of interest.
     let bytesPerSecond: Double?
     let fractionCompleted: Double?
     let secondsRemaining: Double?
@@ -17,9 +17,7 @@ struct ShownProgress {
         let total = source.map(\.totalBytes) ?? progress.totalBytes
         totalBytes = total
         let currentRate = source.map(\.bytesPerSecond) ?? progress.bytesPerSecond
-        bytesPerSecond =
-            progress.isFinished && progress.elapsedSeconds > 0
-            ? Double(completedBytes) / progress.elapsedSeconds : currentRate
+        bytesPerSecond = currentRate
         ratio =
             source.flatMap { source in
                 progress.completedBytes > 0 ? Double(source.completedBytes) / Double(progress.completedBytes) : nil

@@ -27,8 +27,8 @@ enum Signals {
 
     /// Blocks the signals, in this thread and in those that it makes from now on.
     static func block() {
-        var set = ending
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        let numbers = ending
+        unsafe sluice_block_signals(numbers, Int32(numbers.count))
     }
 
     /// Sets what a signal cancels.
@@ -55,10 +55,7 @@ enum Signals {
     static func end(by number: Int32) -> Never {
         Cleanup.runAll()
         signal(number, SIG_DFL)
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, number)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        sluice_unblock_signal(number)
         raise(number)
         _exit(128 + number)
     }
@@ -79,19 +76,13 @@ enum Signals {
     ///
     /// Those that the caller has ignored stay so, which is how shells keep Ctrl-C from what runs in the background. To
     /// be blocked would make them heard.
-    private static var ending: sigset_t {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe sigaddset(&set, number) }
-        return set
-    }
+    private static var ending: [Int32] { [SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) } }
 
     /// Takes the signals, for as long as the process lives.
     static func waitForever() -> Never {
-        var set = ending
+        let numbers = ending
         while true {
-            var number: Int32 = 0
-            guard unsafe sigwait(&set, &number) == 0 else { continue }
+            let number = unsafe sluice_wait_for_signal(numbers, Int32(numbers.count))
             let (isFirst, cancel) = state.withLock { state in
                 defer { state.received = state.received ?? number }
                 return (state.received == nil, state.cancel)
@@ -99,10 +90,9 @@ enum Signals {
             // A second signal means it.
             guard isFirst, let cancel else { end(by: number) }
             cancel()
-            let received = number
             _ = try? WorkerThread.start("deadline") {
                 sleep(grace)
-                end(by: received)
+                end(by: number)
             }
         }
     }

@@ -1,8 +1,11 @@
 import Sluice
+internal import Synchronization
 
 /// What the tool was asked for goes to standard output, and nothing else does.
 enum StandardOutput {
     static let name = "standard output"
+    /// Held while one writes, so that what another one writes does not land in the middle.
+    private static let turn = Mutex(())
 
     /// Prints a line.
     ///
@@ -17,8 +20,8 @@ enum StandardOutput {
     /// - Parameter bytes: The bytes.
     /// - Throws: As ``print(_:)`` does.
     static func write(_ bytes: [UInt8]) throws(ToolError) {
-        do {
-            try Descriptor.write(bytes, to: Descriptor.standardOutput)
+        do throws(Errno) {
+            try turn.withLock { _ throws(Errno) in try Descriptor.write(bytes, to: Descriptor.standardOutput) }
         } catch {
             if error == .brokenPipe { Signals.endByBrokenPipe() }
             throw .system(.inputOutput, name, "cannot be written", error.rawValue)

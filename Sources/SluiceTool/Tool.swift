@@ -35,20 +35,25 @@ enum Tool {
             switch name {
             case "encode":
                 try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
-                    try await EncodeCommand(parsed).run()
+                    try await EncodeCommand(parsed[0]).run()
                 }
             case "upload":
                 try await run(arguments, UploadCommand.groups, UploadCommand.help) { (parsed) async throws(ToolError) in
                     try await UploadCommand(parsed).run()
                 }
+            case "download":
+                try await run(arguments, DownloadCommand.groups, DownloadCommand.help) {
+                    (parsed) async throws(ToolError) in
+                    try await DownloadCommand(parsed).run()
+                }
             case "decode":
                 try await run(arguments, DecodeCommand.groups, DecodeCommand.help) { (parsed) async throws(ToolError) in
-                    try await DecodeCommand(parsed).run()
+                    try await DecodeCommand(parsed[0]).run()
                 }
             case "receive":
                 try await run(arguments, ReceiveCommand.groups, ReceiveCommand.help) {
                     (parsed) async throws(ToolError) in
-                    try await ReceiveCommand(parsed).run()
+                    try await ReceiveCommand(parsed[0]).run()
                 }
             default:
                 try runWithoutCommand(arguments)
@@ -60,16 +65,17 @@ enum Tool {
         }
     }
 
-    private static let commands = ["encode", "upload", "decode", "receive"]
+    private static let commands = ["encode", "upload", "download", "decode", "receive"]
 
+    /// Runs a command with its arguments: a group for each transfer, and one where it has no `--next`.
     private static func run(
         _ arguments: [String],
         _ groups: [Usage.Group],
         _ help: String,
-        command: (ParsedArguments) async throws(ToolError) -> Void
+        command: ([ParsedArguments]) async throws(ToolError) -> Void
     ) async throws(ToolError) {
-        let parsed = try OptionParser.parse(Array(arguments.dropFirst()), groups.flatMap(\.options))
-        if parsed.options.contains(where: { $0.option == .help }) {
+        let parsed = try OptionParser.parseGroups(Array(arguments.dropFirst()), groups.flatMap(\.options))
+        if parsed.flatMap(\.options).contains(where: { $0.option == .help }) {
             try StandardOutput.print(help)
         } else {
             try await command(parsed)

@@ -59,12 +59,19 @@ extension ToolError {
         }
     }
 
+    /// Why an attempt failed, in terms of the tool.
+    static func words(for reason: RetryNotice.Reason) -> String {
+        inTermsOfOptions(reason.description)
+    }
+
     /// The transport's advice names properties of its requests, which are options here.
     private static func inTermsOfOptions(_ text: String) -> String {
         let options = [
             "totalTimeout": "--max-time", "idleTimeout": "--idle-timeout", "connectTimeout": "--connect-timeout",
             "tls.caFile": "--cacert", "expectContinue": "-H 'Expect: 100-continue'",
-            "the request's limit of the response's body": "--max-response",
+            "the request's limit of the response's body": "--max-response", "the limit of redirects": "--max-redirs",
+            "allowsInsecureRedirects": "--allow-insecure-redirects",
+            "let the retry policy do so (repeatsAnyMethod)": "give --retry and --retry-any-method",
         ]
         return options.reduce(text) { text, option in replacing(option.key, by: option.value, in: text) }
     }
@@ -92,7 +99,9 @@ extension ToolError {
         case .writeFailed where error.errno.map(meansNoPermission) == true: .noPermission
         case .fileExists: .cannotCreate
         case .readFailed, .writeFailed, .connectionClosed, .sourceFailed: .inputOutput
-        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled: .software
+        case .invalidRange, .unknownLength, .limitExceeded, .resourcesExhausted, .cancelled,
+            .compressionFailed:
+            .software
         default: .badData
         }
     }
@@ -100,12 +109,21 @@ extension ToolError {
     private static func exitCode(for error: TransferError) -> ExitCode {
         switch error.code {
         case .invalidRequest: .usage
+        case .unexpectedStatus: .httpError
         case .couldNotResolve, .couldNotConnect: .unavailable
-        case .timeout, .idleTimeout: .temporaryFailure
-        case .tls, .tooManyRedirects, .protocolError, .responseTooLarge: .protocolError
+        case .timeout, .idleTimeout, .fileInUse: .temporaryFailure
+        case .tls, .tooManyRedirects, .insecureRedirect, .protocolError, .responseTooLarge: .protocolError
         case .connectionLost: .inputOutput
-        case .bodyFailed, .bodyNotReplayable: .badData
+        case .bodyFailed, .bodyNotReplayable, .contentMismatch: .badData
+        case .fileFailed: fileFailure(error.errno)
         default: .software
         }
+    }
+
+    /// What a file could not be written for: who may not, what has no room, or anything else.
+    private static func fileFailure(_ number: Int32?) -> ExitCode {
+        guard let number else { return .cannotCreate }
+        if meansNoPermission(number) { return .noPermission }
+        return [ENOSPC, EDQUOT, EFBIG, EIO].contains(number) ? .inputOutput : .cannotCreate
     }
 }

@@ -1,25 +1,35 @@
 import Sluice
 import SluiceCurl
 
-/// `sluice upload`: sends a form to a server, and prints the answer.
+/// `sluice upload`: sends forms to servers, and prints their answers.
 struct UploadCommand: Sendable {
-    private let options: UploadOptions
+    private var run = RunOptions()
+    private let uploads: [UploadOptions]
     private let console = Console.standardError
 
-    static let groups: [Usage.Group] = [
-        ("The form", Option.ofForms),
-        ("The request", [.request, .header, .user, .digest, .anyAuth, .bearer, .location]),
-        ("TLS", [.insecure, .caFile]),
-        ("Limits", [.maxTime, .connectTimeout, .idleTimeout, .maxResponse]),
-        ("Output", [.output, .fail, .progress, .verbose]),
-        ("Other", [.help]),
-    ]
+    static let groups: [Usage.Group] =
+        [
+            ("The form", Option.ofForms),
+            (
+                "The request",
+                [
+                    .request, .header, .user, .digest, .anyAuth, .bearer, .oauth2Bearer, .location, .maxRedirects,
+                    .allowInsecureRedirects,
+                ]
+            ),
+        ] + Option.ofConnections + [
+            ("Limits", [.maxTime, .connectTimeout, .idleTimeout, .limitRate, .maxResponse]),
+            ("Several uploads", [.next, .parallel, .failEarly]),
+            ("Output", [.output, .fail, .progress, .verbose]),
+            ("Other", [.help]),
+        ]
 
     static var help: String {
         Usage.command(
-            "sluice upload URL -F SPEC... [OPTION]...",
+            "sluice upload URL -F SPEC... [OPTION]... [--next URL -F SPEC...]...",
             "Sends a form to a server, and prints the body of its answer.",
             groups,
+            notes: Usage.formSpecification,
             exampleLines: """
                   sluice upload https://example.com/films -F title=Holiday -F film=@film.mkv
                   pg_dump shop | sluice upload https://example.com/ -F 'dump=@-;filename=x' -f
@@ -31,64 +41,101 @@ struct UploadCommand: Sendable {
     ///
     /// - Parameter arguments: The parsed command line.
     /// - Throws: A usage error.
-    init(_ arguments: ParsedArguments) throws(ToolError) {
-        options = try UploadOptions(arguments)
+    init(_ arguments: [ParsedArguments]) throws(ToolError) {
+        uploads = try run.transfers(arguments) { (own) throws(ToolError) in try UploadOptions(own) }
+    }
+
+    /// An upload that is ready to begin.
+    private struct Upload: Sendable {
+        let options: UploadOptions
+        let form: FormOptions.Described
+        let body: MultipartBody
+        let request: CurlRequest
     }
 
     /// Does what the arguments say.
     ///
     /// - Throws: Why it could not.
     func run() async throws(ToolError) {
-        let described = try options.form.makeForm()
-        let body = try described.makeBody()
-        var request = options.request
-        if let path = request.tls.caFile { try Descriptor.checkReadable(path) }
-        request.authentication = try options.askedAuthentication()
-        if options.isVerbose { request.debug = show }
-        guard let output = options.output else {
-            let target = FileIdentity(descriptor: Descriptor.standardOutput)
-            try described.refuse(writingTo: target, called: StandardOutput.name)
-            return try StandardOutput.write(try await send(body, request).body)
-        }
-        try described.refuse(writingTo: FileIdentity(path: output), called: output)
-        try await OutputFile.replacing(output) { (file) async throws(ToolError) in
-            try file.write(try await send(body, request).body)
+        let uploads = try prepare()
+        let transfers = Transfers(run, lengths: uploads.map(\.body.contentLength), on: console)
+        try await transfers.run { (number, client, display) async throws(ToolError) in
+            try await Self.send(uploads[number], client, display)
         }
     }
 
-    // MARK: Sending
-
-    private func send(_ body: MultipartBody, _ request: CurlRequest) async throws(ToolError) -> CurlResponse {
-        let display = ProgressDisplay(options.progress, on: console)
-        let unfinishedLine = Cleanup.add { display.end(success: false) }
-        let client = CurlClient()
-        let transfer = Task { () async -> Result<CurlResponse, TransferError> in
-            do throws(TransferError) {
-                return .success(try await client.upload(body, request) { display.show($0) })
+    /// Looks at all files and asks for all passwords before anything is sent.
+    private func prepare() throws(ToolError) -> [Upload] {
+        var prepared: [Upload] = []
+        var readsStandardInput = false
+        for (index, options) in uploads.enumerated() {
+            do throws(ToolError) {
+                let form = try options.form.makeForm()
+                if form.paths.contains(FormSpec.standardInput) {
+                    if readsStandardInput { throw .usage("only one part can be read from standard input (-)") }
+                    readsStandardInput = true
+                }
+                var request = try options.request.makeRequest()
+                if run.isVerbose { request.debug = console.show }
+                prepared.append(Upload(options: options, form: form, body: try form.makeBody(), request: request))
             } catch {
-                return .failure(error)
+                throw uploads.count > 1 ? ToolError(error.exitCode, "transfer \(index + 1): \(error.message)") : error
             }
         }
-        Signals.onSignal { transfer.cancel() }
-        let result = await transfer.value
-        await client.close()
-        Cleanup.forget(unfinishedLine)
-        let sentCompletely = if case .success(let response) = result { response.sentCompletely } else { false }
-        display.end(success: sentCompletely)
-        Signals.endIfReceived()
-        Signals.onSignal(nil)
-        switch result {
-        case .success(let response): return try check(response)
-        case .failure(let error): throw ToolError(error)
+        return prepared
+    }
+
+    // MARK: One upload
+
+    private static func send(
+        _ upload: Upload,
+        _ client: CurlClient,
+        _ display: TransferDisplay
+    ) async throws(ToolError) {
+        guard let output = upload.options.output else {
+            let target = FileIdentity(descriptor: Descriptor.standardOutput)
+            try upload.form.refuse(writingTo: target, called: StandardOutput.name)
+            return try StandardOutput.write(try await answer(upload, client, display).body)
         }
+        try upload.form.refuse(writingTo: FileIdentity(path: output), called: output)
+        try await OutputFile.replacing(output) { (file) async throws(ToolError) in
+            try file.write(try await answer(upload, client, display).body)
+        }
+    }
+
+    private static func answer(
+        _ upload: Upload,
+        _ client: CurlClient,
+        _ display: TransferDisplay
+    ) async throws(ToolError) -> CurlResponse {
+        var answer: CurlResponse?
+        do throws(TransferError) {
+            for try await event in client.uploadEvents(upload.body, upload.request) {
+                switch event {
+                case .progress(let progress): display.show(progress)
+                case .retrying(let notice): display.show(notice)
+                case .response(let response): answer = response
+                }
+            }
+        } catch {
+            throw ToolError(error)
+        }
+        guard let answer else { throw ToolError(.software, "the upload ended without a word") }
+        display.end(keepsBar: answer.sentCompletely)
+        try check(answer, upload.options, display)
+        return answer
     }
 
     /// Says what is not to be seen from the answer's body, and does what `--fail` asks for.
-    private func check(_ response: CurlResponse) throws(ToolError) -> CurlResponse {
+    private static func check(
+        _ response: CurlResponse,
+        _ options: UploadOptions,
+        _ display: TransferDisplay
+    ) throws(ToolError) {
         var remark = "HTTP \(response.status)\(response.reason.map { " \(printable($0))" } ?? "")"
         if response.redirectCount > 0, response.method != options.method {
-            console.print(
-                "sluice: redirected to \(printable(response.url)) with \(response.method), which carries no body; "
+            display.say(
+                "redirected to \(printable(response.url)) with \(response.method), which carries no body; "
                     + "upload there if that is the place for it"
             )
         } else if !response.sentCompletely {
@@ -99,18 +146,7 @@ struct UploadCommand: Sendable {
             remark += ", to \(printable(location)); -L follows it"
         }
         if response.status >= 300 || !response.sentCompletely && response.method == options.method {
-            console.print("sluice: \(remark)")
+            display.say(remark)
         }
-        return response
-    }
-
-    private func show(_ line: CurlRequest.DebugLine) {
-        let mark =
-            switch line.kind {
-            case .info: "*"
-            case .requestHeader: ">"
-            case .responseHeader: "<"
-            }
-        console.print("\(mark) \(line.text)")
     }
 }

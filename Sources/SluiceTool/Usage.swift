@@ -12,13 +12,15 @@ enum Usage {
         """
         Usage: sluice COMMAND ...
 
-        Makes multipart bodies, sends and receives them, and takes them apart; files of any size in constant memory.
+        Makes multipart bodies, sends and receives them, takes them apart, and downloads
+        files; of any size in constant memory.
 
         Commands:
-          encode   write a multipart body to a file, a pipe or standard output
-          upload   send a multipart body to a server
-          decode   list a body's parts, or write them to files
-          receive  take in uploads from browsers and other clients
+          encode    write a multipart body to a file, a pipe or standard output
+          upload    send a multipart body to a server
+          download  get a file from a server
+          decode    list a body's parts, or write them to files
+          receive   take in uploads from browsers and other clients
 
         Options:
         \(list([.help, .version]))
@@ -42,7 +44,7 @@ enum Usage {
         _ synopsis: String,
         _ purpose: String,
         _ groups: [Group],
-        notes: String? = specification,
+        notes: String? = nil,
         exampleLines: String
     ) -> String {
         let options = groups.map { "\($0.heading):\n\(list($0.options))" }.joined(separator: "\n\n")
@@ -60,8 +62,8 @@ enum Usage {
             """
     }
 
-    /// How a part is described.
-    static let specification = """
+    /// What the commands that make forms say of `-F`.
+    static let formSpecification = """
         SPEC is what curl's -F takes:
           NAME=VALUE        a field; NAME="a;b" where it has semicolons or outer blanks
           NAME=<FILE        a field with the file's content; - is standard input

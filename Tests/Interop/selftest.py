@@ -8,6 +8,7 @@ Every check is bounded in time, and every server is ended through its standard i
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import http.client
 import json
@@ -285,6 +286,29 @@ def stalled_server_stops_the_sender(directory: pathlib.Path) -> None:
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
+def paths_say_how_to_answer(directory: pathlib.Path) -> None:
+    expected = bytes(index % 251 for index in range(3000))
+    with running("session_server.py", "--record", directory) as ready:
+        port = ready["http"]
+        assert ask_json(port, "/ok") == {"size": len(BODY), "sha256": sha256(BODY)}
+        status, fields, body = ask(port, "/status/307?Location=/ok&body=moved")
+        assert (status, fields["Location"], body) == (307, "/ok", b"moved")
+        for path in ("/bytes/3000", "/chunked/3000", "/unframed/3000"):
+            assert ask(port, path)[2] == expected, path
+        assert gzip.decompress(ask(port, "/gzip/3000")[2]) == expected
+        for path in ("/cut/3000/10", "/chunked-cut/3000/10"):
+            try:
+                ask(port, path)
+            except http.client.IncompleteRead:
+                continue
+            raise AssertionError(f"{path} is whole")
+        assert ask(port, "/basic")[0] == 401
+        assert ask(port, "/basic", Authorization="Basic eA==")[0] == 200
+        assert ask(port, "/answer-after/1000/413")[0] == 413
+        facts = json.loads((directory / "request-1.json").read_text())
+        assert facts["complete"] and facts["size"] == len(BODY), facts
+
+
 # --------------------------------------------------------------------------------------------------
 # nginx_server.py and parse.py
 
@@ -334,6 +358,7 @@ CHECKS: list[Callable[[pathlib.Path], None]] = [
     expect_is_answered_or_not,
     early_ends_look_right,
     stalled_server_stops_the_sender,
+    paths_say_how_to_answer,
     nginx_stores_bodies,
     parsers_agree,
 ]

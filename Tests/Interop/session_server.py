@@ -10,6 +10,7 @@ path is looked at after the request's body was read, except where `early` is in 
     /cut/N/K                  the same, closed after K bytes
     /chunked/N, /chunked-cut/N/K
                               the same, in chunked coding
+    /gzip/N                   the same as /bytes, with a Content-Encoding
     /unframed/N               N bytes, ended by closing the connection
     /drip/N/SECONDS           N bytes, one each so many seconds
     /hang                     nothing, ever
@@ -23,6 +24,7 @@ path is looked at after the request's body was read, except where `early` is in 
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import itertools
 import json
@@ -126,6 +128,11 @@ class PathConnection(raw_server.Connection):
         for piece in pattern(int(size)):
             self._peer.sendall(piece)
         return False
+
+    def _do_gzip(self, size: str) -> bool:
+        coded = gzip.compress(b"".join(pattern(int(size))), 1)
+        self._send("200 OK", coded, "Content-Encoding: gzip")
+        return True
 
     def _do_drip(self, size: str, seconds: str) -> bool:
         self._peer.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode())

@@ -22,6 +22,7 @@ import Testing
         #expect(recorded.requestLine == "\(method) /there?a=b HTTP/1.1")
         #expect(recorded.values("content-length") == ["\(recorded.body.count)"])
         #expect(recorded.values("transfer-encoding") == [])
+        #expect(recorded.values("expect") == [])
         #expect(recorded.values("content-type") == [body.contentType])
         #expect(try recorded.body == body.collect(upTo: 1 << 20))
         #expect(response.sentBytes == Int64(recorded.body.count))

@@ -32,7 +32,9 @@ import FoundationNetworking
         #expect(second.lines.first == "POST /ok HTTP/1.1")
         #expect(second.facts.complete)
         #expect(second.facts.size == first.facts.size)
-        #expect(second.body == first.body)
+        // Chunks may be cut at other places.
+        if hasKnownLength { #expect(second.body == first.body) }
+        try await expectWhole(body, response, in: scratch)
         for field in ["Content-Length", "Transfer-Encoding", "Content-Type"] {
             #expect(second.values(of: field) == first.values(of: field))
         }
@@ -163,7 +165,7 @@ import FoundationNetworking
     @Test(
         "A challenge that nothing answers is the response, at once",
         arguments: [
-            "/basic", "/status/401", "/status/401?WWW-Authenticate=Bearer",
+            "/basic", "/status/401", "/status/401?WWW-Authenticate=Bearer", "/status/401?WWW-Authenticate=Basic",
             "/status/401?WWW-Authenticate=Digest%20realm=%22x%22,%20nonce=%22y%22",
             "/status/401?WWW-Authenticate=Basic%20realm=x", "/status/401?WWW-Authenticate=Unheard%20realm=%22x%22",
         ]

@@ -71,16 +71,8 @@ import FoundationNetworking
             options: options,
             progress: reports.append
         )
-        struct Sized: Decodable {
-            var size: Int64
-            var sha256: String
-        }
-        let whole = try await body.whole()
-        let received = try JSONDecoder().decode(Sized.self, from: response.body)
-        #expect(received.size == Int64(whole.count))
-        let file = try scratch.fileURL("whole", Array(whole))
-        #expect(try received.sha256 == ChildProcess.sha256(ofFile: file.path))
-        #expect(reports.all.last?.completedBytes == received.size)
+        try await expectWhole(body, response, in: scratch)
+        #expect(reports.all.last?.completedBytes == response.sentBytes)
         #expect(reports.all.last?.part?.label.name == body.parts.last?.name)
         #expect(reports.all.allSatisfy { $0.attempt == 1 })
     }

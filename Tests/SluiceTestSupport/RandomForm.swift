@@ -30,6 +30,14 @@ package struct RandomForm {
     /// A form and what it must look like on the wire, in part A of the rules for form-data.
     package mutating func next(deepest: Int = 2) throws -> (form: MultipartForm, expected: [UInt8], contentType: String)
     {
+        let (form, expected, contentType, _) = try nextWithParts(deepest: deepest)
+        return (form, expected, contentType)
+    }
+
+    /// The same, with what the reference encoder made it of.
+    package mutating func nextWithParts(
+        deepest: Int = 2
+    ) throws -> (form: MultipartForm, expected: [UInt8], contentType: String, parts: [ReferencePart]) {
         let boundary = try randomBoundary()
         let subtype: MultipartForm.Subtype = pick([.formData, .mixed, .alternative])
         let escaping: NameEscaping = pick([.percent, .html])
@@ -39,7 +47,7 @@ package struct RandomForm {
         let quote = isToken ? "" : "\""
         return (
             form, ReferenceEncoder.encode(boundary: boundary.description, parts),
-            "multipart/\(subtype); boundary=\(quote)\(boundary)\(quote)"
+            "multipart/\(subtype); boundary=\(quote)\(boundary)\(quote)", parts
         )
     }
 

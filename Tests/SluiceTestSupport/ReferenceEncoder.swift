@@ -7,6 +7,9 @@ package struct ReferencePart: Sendable {
 
     package var headers: [(name: String, value: [UInt8])]
     package var content: Content
+    /// What the disposition says, before it is escaped.
+    package private(set) var name: String?
+    package private(set) var filename: String?
 
     package init(headers: [(name: String, value: [UInt8])], content: Content) {
         self.headers = headers
@@ -26,7 +29,9 @@ package struct ReferencePart: Sendable {
         }
         var headers = [(name: "Content-Disposition", value: disposition)]
         if let type { headers.append(("Content-Type", Array(type.utf8))) }
-        return ReferencePart(headers: headers, content: .bytes(content))
+        var part = ReferencePart(headers: headers, content: .bytes(content))
+        (part.name, part.filename) = (name, filename)
+        return part
     }
 }
 
@@ -59,6 +64,11 @@ package enum ReferenceEncoder {
     /// The same for filenames, whose newlines stay as they are.
     package static func escapedFilename(_ filename: String) -> [UInt8] {
         replacing(filename, [("\r", "%0D"), ("\n", "%0A"), ("\"", "%22")])
+    }
+
+    /// A name as a receiver that undoes the escapes sees it.
+    package static func newlinesOfName(_ name: String) -> String {
+        String(decoding: normalisedValue(name), as: UTF8.self)
     }
 
     /// The same for values of fields that are no files.

@@ -44,6 +44,7 @@ package final class TemporaryDirectory: Sendable {
     /// Makes a file of zeros that takes no room.
     ///
     /// - Returns: Its path.
+    @discardableResult
     package func sparseFile(_ name: String, size: Int) throws -> String {
         let path = try file(name, [])
         guard unsafe truncate(path, off_t(size)) == 0 else { throw ChildProcess.Failure("\(path) cannot be grown") }

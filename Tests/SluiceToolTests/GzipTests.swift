@@ -81,6 +81,14 @@ import Testing
         #expect(doubled.status != 0 && doubled.errors.contains("Content-Encoding already"))
     }
 
+    @Test(arguments: [39, 60, 3000])
+    func `Groups in groups are compressed as deeply as groups may be`(depth: Int) async throws {
+        let groups = (0..<depth).flatMap { _ in ["-F", "g=(;content-encoding=gzip"] }
+        let run = try await sluice(["encode"] + groups + ["-F", "a=b"])
+        #expect(run.status == (depth < 40 ? 0 : 65))
+        if depth >= 40 { #expect(run.errors.contains("nested more than 40 deep")) }
+    }
+
     // MARK: What comes out
 
     /// The content of the only part, decompressed.

@@ -30,6 +30,16 @@ import Testing
         #expect(try parse("-fvo", "x").options == [given(.fail), given(.verbose), given(.output, "x")])
     }
 
+    @Test func `--next parts operands as well as options`() throws {
+        let options = options + [.next]
+        let groups = try OptionParser.parseGroups(
+            ["a", "-f", "--next", "-F", "--next", "b", "--next", "--", "--next", "-f"],
+            options
+        )
+        #expect(groups.map(\.operands) == [["a"], ["b"], ["--next", "-f"]])
+        #expect(groups.map(\.options) == [[given(.fail)], [given(.form, "--next")], []])
+    }
+
     @Test func `Two hyphens end the options`() throws {
         let parsed = try parse("-f", "--", "-v", "--form")
         #expect(parsed.options == [given(.fail)])
@@ -81,7 +91,7 @@ import Testing
     }
 
     @Test func `No command has two options of one letter or name`() {
-        for groups in [EncodeCommand.groups, UploadCommand.groups] {
+        for groups in [EncodeCommand.groups, UploadCommand.groups, DownloadCommand.groups] {
             let all = groups.flatMap(\.options)
             #expect(Set(all).count == all.count)
             #expect(Set(all.compactMap(\.letter)).count == all.compactMap(\.letter).count)

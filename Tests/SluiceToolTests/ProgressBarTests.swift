@@ -12,6 +12,7 @@ extension TransferProgress {
         rate: Double? = 327_155_712,
         elapsed: Double = 4.2,
         attempt: Int = 1,
+        resumed: Int64 = 0,
         isFinished: Bool = false
     ) -> TransferProgress {
         TransferProgress(
@@ -27,6 +28,7 @@ extension TransferProgress {
             elapsedSeconds: elapsed,
             bytesPerSecond: rate,
             attempt: attempt,
+            resumedBytes: resumed,
             isFinished: isFinished,
             isLast: isFinished
         )
@@ -96,7 +98,7 @@ extension TransferProgress {
 
     @Test func `The last line has the time and rate of the whole`() {
         let line = ProgressBar.line(
-            .sample(4_194_304, of: 4_194_304, rate: 5, elapsed: 2, isFinished: true),
+            .sample(4_194_304, of: 4_194_304, rate: 2_097_152, elapsed: 2, isFinished: true),
             columns: 100
         )
         #expect(
@@ -111,6 +113,19 @@ extension TransferProgress {
     func `A mark moves where the length is not known`(elapsed: Double, mark: String) {
         let line = ProgressBar.line(.sample(5_242_880, of: nil, elapsed: elapsed), columns: 54)
         #expect(line == "\(mark)  5.00 MiB   312 MiB/s  \"video\" (2/2)")
+    }
+
+    @Test func `A note stands where the part would, and is not cut`() {
+        let line = ProgressBar.line(half, note: "12 of 200 done, 1 failed", columns: 100)
+        #expect(line.hasSuffix("  ETA    0:05  12 of 200 done, 1 failed"))
+        #expect(ProgressBar.line(half, note: "12 of 200 done, 1 failed", columns: 80).hasSuffix("  ETA    0:05"))
+        let end = TransferProgress.sample(100, of: 100, isFinished: true)
+        #expect(ProgressBar.line(end, note: "2 of 2 done", columns: 100).hasSuffix("in     0:04  2 of 2 done"))
+    }
+
+    @Test func `What was there already is said`() {
+        let report = TransferProgress.sample(2048, of: 4096, resumed: 1024)
+        #expect(ProgressBar.line(report, columns: 100).hasSuffix("  from 1.00 KiB"))
     }
 
     @Test func `A long name is cut before it is left out`() {

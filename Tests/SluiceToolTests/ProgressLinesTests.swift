@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Sluice
+@testable import SluiceCurl
 @testable import SluiceTool
 
 @Suite struct ProgressLinesTests {
@@ -11,7 +12,14 @@ import Testing
         ),
         (.sample(2048, of: nil, rate: nil), #"2.00 KiB, part "video" (2 of 2)"#),
         (.sample(2048, of: nil, name: "a\nb", attempt: 2), #"2.00 KiB, 312 MiB/s, part "a\nb" (2 of 2), attempt 2"#),
-        (.sample(4096, of: 4096, elapsed: 2, isFinished: true), "100%, 4.00 KiB of 4.00 KiB, 2.00 KiB/s, done in 0:02"),
+        (
+            .sample(4096, of: 4096, rate: 2048, elapsed: 2, isFinished: true),
+            "100%, 4.00 KiB of 4.00 KiB, 2.00 KiB/s, done in 0:02"
+        ),
+        (
+            .sample(4096, of: 4096, rate: 1024, elapsed: 2, resumed: 2048, isFinished: true),
+            "100%, 4.00 KiB of 4.00 KiB, 1.00 KiB/s, done in 0:02, from 2.00 KiB"
+        ),
     ])
     func `A plain line says where it is`(progress: TransferProgress, line: String) {
         #expect(ProgressLines.plain(progress) == line)
@@ -20,17 +28,30 @@ import Testing
     @Test(arguments: [
         (
             TransferProgress.sample(250, of: 1000, rate: 100, elapsed: 2.5),
-            #"{"completed":250,"total":1000,"fraction":0.25,"rate":100,"eta":7.5,"attempt":1,"#
+            #"{"transfer":1,"completed":250,"total":1000,"fraction":0.25,"rate":100,"eta":7.5,"attempt":1,"resumed":0,"#
                 + #""part":{"name":"video","index":1,"count":2,"completed":150,"total":800},"source":null,"elapsed":2.5,"finished":false}"#
         ),
         (
-            .sample(250, of: nil, name: nil, rate: nil, elapsed: 1 / 3, attempt: 3),
-            #"{"completed":250,"total":null,"fraction":null,"rate":null,"eta":null,"attempt":3,"#
+            .sample(250, of: nil, name: nil, rate: nil, elapsed: 1 / 3, attempt: 3, resumed: 100),
+            #"{"transfer":1,"completed":250,"total":null,"fraction":null,"rate":null,"eta":null,"attempt":3,"resumed":100,"#
                 + #""part":{"name":null,"index":1,"count":2,"completed":150,"total":null},"source":null,"elapsed":0.3333,"finished":false}"#
         ),
     ])
     func `A JSON line has every key`(progress: TransferProgress, line: String) {
-        #expect(ProgressLines.json(progress) == line)
+        #expect(ProgressLines.json(progress, transfer: 1) == line)
+    }
+
+    @Test func `A note takes the place of the attempt, which is one of several transfers'`() {
+        let line = ProgressLines.plain(.sample(1024, of: 2048, rate: nil, attempt: 2), note: "1 of 3 done")
+        #expect(line == #"50%, 1.00 KiB of 2.00 KiB, part "video" (2 of 2), 1 of 3 done"#)
+    }
+
+    @Test func `A retry is a JSON line, too`() throws {
+        let notice = RetryNotice(attempt: 2, reason: .status(503), delay: .milliseconds(1500))
+        #expect(
+            ProgressLines.json(notice, transfer: 3)
+                == #"{"transfer":3,"retrying":{"attempt":2,"delay":1.5,"reason":"the server answered 503"}}"#
+        )
     }
 
     @Test func `A body without parts has no part`() {
@@ -44,7 +65,10 @@ import Testing
             isFinished: true,
             isLast: true
         )
-        #expect(ProgressLines.json(progress).contains(#""part":null,"source":null,"elapsed":0,"finished":true}"#))
+        #expect(
+            ProgressLines.json(progress, transfer: 1)
+                .contains(#""part":null,"source":null,"elapsed":0,"finished":true}"#)
+        )
         #expect(ProgressBar.line(progress, columns: 100).hasSuffix("in     0:00"))
     }
 

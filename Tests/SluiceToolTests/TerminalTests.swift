@@ -76,6 +76,63 @@ import Testing
         #expect(lines.last?.split(separator: "\r\u{1B}[K\r").last?.hasPrefix("sluice: ") == true)
     }
 
+    @Test func `Several transfers have one bar, and what is said stands above it`() async throws {
+        let server = try await FaultServer()
+        let (first, second) = (server.place("503/0").file, server.place().file)
+        let facts = try await onTerminal(
+            ["--columns", "100"],
+            ["download", first, "-o", "\(directory.path)/1", "--retry", "1", "--parallel", "2"]
+                + ["--next", second, "-o", "\(directory.path)/2", "--limit-rate", "500K"]
+                + ["--next", UploadServers.refusing, "-o", "\(directory.path)/3"]
+        )
+        #expect(facts["status"].number == 69)
+        let lines = try #require(facts["screen"].string).split(separator: "\r\n")
+            .map { $0.split(separator: "\r").last.map { $0.replacing("\u{1B}[K", with: "") } ?? "" }
+        #expect(lines.count == 4)
+        #expect(lines.first?.hasPrefix("sluice: transfer 1: the server answered 503; trying again in ") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("sluice: transfer 3: ") == true)
+        #expect(lines.dropFirst(2).first?.hasSuffix("2 of 3 done, 1 failed") == true)
+        #expect(lines.last == "sluice: 1 of 3 transfers failed")
+        // With a transfer that did not come to its length there is no total, and so no percentage.
+        #expect(lines.dropFirst(2).first?.hasPrefix("[") == true)
+    }
+
+    @Test func `A download that goes on says from where`() async throws {
+        let server = try await FaultServer()
+        let place = server.place("close@400000")
+        let target = "\(directory.path)/file"
+        #expect(try await sluice("download", place.file, "-o", target).status == 74)
+        let facts = try await onTerminal(["--columns", "100"], ["download", place.file, "-o", target, "-C"])
+        #expect(facts["status"].number == 0)
+        let frames = try #require(facts["screen"].string).dropLast().split(separator: "\r")
+        #expect(frames.first?.hasPrefix(" 39%  [") == true || frames.dropFirst().first?.hasPrefix(" 39%  [") == true)
+        #expect(frames.last?.hasPrefix("100%  [=") == true)
+        #expect(frames.last?.contains("in     0:00  from 391 KiB") == true)
+    }
+
+    @Test func `A file does not come to the terminal unasked`() async throws {
+        let url = try UploadServers.url("/echo-headers")
+        let script = #"exec "$0" download "$1" "${@:2}" > /dev/tty"#
+        func status(_ options: [String]) async throws -> Double? {
+            let command = [ServerProcess.python, ServerProcess.interop("terminal.py"), "--", "bash", "-c", script]
+            return try JSONValue(try await ToolProcess(command + [ToolProcess.tool, url] + options).outcome().output)[
+                "status"
+            ]
+            .number
+        }
+        #expect(try await status([]) == 64)
+        #expect(try await status(["-o", "-"]) == 0)
+    }
+
+    @Test func `A proxy's password is asked for as such`() async throws {
+        let facts = try await onTerminal(
+            ["--when", "Password for user at the proxy: ", #"pass\n"#],
+            ["upload", "http://127.0.0.1/", "-F", "a=b", "-x", UploadServers.refusing, "-U", "user"]
+        )
+        #expect(facts["status"].number == 69)
+        #expect(facts["echoed"].array.map(\.number) == [0])
+    }
+
     @Test func `Verbose lines do not land in the bar`() async throws {
         let url = try UploadServers.url("/upload")
         let facts = try await onTerminal([], ["upload", url, "-v", "-F", "a=b"])

@@ -83,6 +83,12 @@ final class ToolProcess: Sendable {
         kill(pid, signal)
     }
 
+    /// What it has written to standard output up to now.
+    var outputSoFar: String {
+        let bytes = try? TemporaryDirectory.contents(ofFile: "\(directory.path)/output")
+        return String(decoding: bytes ?? [], as: UTF8.self)
+    }
+
     /// What it has written to standard error up to now.
     var errorsSoFar: String {
         let bytes = try? TemporaryDirectory.contents(ofFile: "\(directory.path)/errors")

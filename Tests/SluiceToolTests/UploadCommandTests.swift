@@ -85,8 +85,8 @@ import Testing
         #expect(wrong.errors.contains("sluice: HTTP 401 Unauthorized\n"))
     }
 
-    @Test func `A token is sent as such`() async throws {
-        let run = try await upload("/upload", "-F", "a=b", "--oauth2-bearer", "abc")
+    @Test(arguments: ["--bearer", "--oauth2-bearer"]) func `A token is sent as such`(option: String) async throws {
+        let run = try await upload("/upload", "-F", "a=b", option, "abc")
         #expect(run.text.contains(#"["Authorization", "Bearer abc"]"#))
     }
 
@@ -180,7 +180,8 @@ import Testing
         #expect(completed == completed.sorted())
         #expect(completed.count == reports.count)
         let keys: Set = [
-            "completed", "total", "fraction", "rate", "eta", "attempt", "part", "source", "elapsed", "finished",
+            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "source", "elapsed",
+            "finished",
         ]
         #expect(reports.allSatisfy { $0.keys == keys })
         // Someone else's parser agrees.

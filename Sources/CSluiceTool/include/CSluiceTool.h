@@ -17,6 +17,12 @@ int sluice_options_refused(void);
 // The width of the terminal behind the descriptor: 0 where it does not say, -1 where it is no terminal.
 int sluice_terminal_columns(int descriptor);
 
+// Signals are blocked in the calling thread, unblocked there, or awaited until one of them comes, which is the result.
+// Here, because sets of signals are a type of whichever C module Swift happens to read first.
+void sluice_block_signals(const int *numbers, int count);
+void sluice_unblock_signal(int number);
+int sluice_wait_for_signal(const int *numbers, int count);
+
 // 1 where the process ignores the signal, else 0; the name of the handler differs from one C library to the next.
 int sluice_signal_is_ignored(int number);
 

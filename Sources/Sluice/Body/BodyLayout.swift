@@ -118,7 +118,7 @@ private struct LayoutBuilder {
         let boundary = form.boundary.description
         // A form that asks for the search has its delimiter searched for in the forms nested in it as well.
         let searched = form.checksMemoryForBoundary ? outerBoundaries + [boundary] : searched
-        guard outerBoundaries.count < Self.deepestNesting else {
+        guard enclosing.count < Self.deepestNesting else {
             throw MultipartError(.nestingTooDeep, "forms are nested more than \(Self.deepestNesting) deep")
         }
         guard !outerBoundaries.contains(where: { boundary.hasPrefix($0) }) else {

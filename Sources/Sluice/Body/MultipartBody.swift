@@ -53,11 +53,9 @@ public struct MultipartBody: Sendable {
         }
     }
 
-    /// The number of bytes with each compressed part at its length before compression; nil where one is not known, and
-    /// for a slice, which may cut compressed parts in two.
-    var sourceLength: Int64? {
-        if let range, range.lowerBound > 0 || range.upperBound != layout.contentLength { return nil }
-        return layout.sourceLength
+    /// Whether it is no slice.
+    var isWhole: Bool {
+        range.map { $0.lowerBound == 0 && $0.upperBound == layout.contentLength } ?? true
     }
 
     // MARK: Reading

@@ -4,6 +4,8 @@
 /// thread at a time: with several workers, by the one whose turn it is.
 final class BlockReader {
     private let content: Content
+    /// The content's length, asked for once, lest a source of the caller's changes its mind.
+    private let length: Int64?
     private let blockSize: Int
     private let interrupt: ReadInterrupt?
     /// The offset of the next byte to be read.
@@ -17,11 +19,13 @@ final class BlockReader {
 
     /// - Parameters:
     ///   - content: What to read.
+    ///   - length: Its length, where known.
     ///   - offset: Where to start; 0 unless the content is ``Replay/seekable``.
     ///   - blockSize: The bytes of every block but the last.
     ///   - interrupt: Ends a read that waits.
-    init(_ content: Content, at offset: Int64, blockSize: Int, interrupt: ReadInterrupt?) {
+    init(_ content: Content, _ length: Int64?, at offset: Int64, blockSize: Int, interrupt: ReadInterrupt?) {
         self.content = content
+        self.length = length
         self.offset = offset
         self.blockSize = blockSize
         self.interrupt = interrupt
@@ -71,7 +75,7 @@ final class BlockReader {
         var filled = 0
         while filled < limit, !isAtEnd {
             try interrupt?.check()
-            let wanted = min(Int64(limit - filled), (content.knownLength ?? .max) - offset)
+            let wanted = min(Int64(limit - filled), (length ?? .max) - offset)
             let count = unsafe try buffer.append(upTo: Int(wanted)) { (room) throws(MultipartError) in
                 unsafe try room.isEmpty ? 0 : cursor.read(into: room)
             }
@@ -90,7 +94,7 @@ final class BlockReader {
     }
 
     private func end(_ cursor: any ByteCursor) throws(MultipartError) {
-        if let length = content.knownLength {
+        if let length {
             guard offset == length else { throw .endedEarly(offset, of: length) }
             try (cursor as? AsyncHandoff)?.finish()
         }

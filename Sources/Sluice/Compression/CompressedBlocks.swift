@@ -14,10 +14,10 @@ final class SerialBlocks: CompressedBlocks {
     private let compressor: BlockCompressor
     private let buffer: BlockBuffer
 
-    init(_ reader: BlockReader, _ settings: GzipSettings) throws(MultipartError) {
+    init(_ reader: BlockReader, level: Int, largestBlock: Int) throws(MultipartError) {
         self.reader = reader
-        compressor = try BlockCompressor(level: settings.level)
-        buffer = BlockBuffer(blockSize: settings.blockSize)
+        compressor = try BlockCompressor(level: level)
+        buffer = BlockBuffer(blockSize: largestBlock)
     }
 
     func next(into target: UnsafeMutableRawBufferPointer) throws(MultipartError) -> CompressedBlock {

@@ -18,7 +18,7 @@ final class CompressionEstimate {
     /// By value, how often it occurred in this sample, and in all.
     private let sampleCounts: UnsafeMutablePointer<UInt32>
     private let counts: UnsafeMutablePointer<UInt32>
-    /// By hash, where eight bytes were seen last, from 1.
+    /// By hash, where four bytes were seen last, from 1.
     private let places: UnsafeMutablePointer<UInt32>
 
     private static let hashBits = 14
@@ -91,7 +91,8 @@ final class CompressionEstimate {
 
     /// Looks at whether what stands at places all over the block occurred before.
     ///
-    /// Runs of 15 bytes and more are found where they are looked for.
+    /// Runs of eleven bytes and more are found where they are looked for, and of four where they lie as those before.
+    /// Four random bytes that occur again by chance are too rare to count.
     private func hasRepeatedRuns(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Bool {
         unsafe places.update(repeating: 0, count: 1 << Self.hashBits)
         var remembered = 0
@@ -99,16 +100,16 @@ final class CompressionEstimate {
         var found = 0
         for window in stride(from: start, to: bytes.count - 2 * Self.step, by: Self.windowDistance) {
             while remembered < window {
-                let word = unsafe bytes.loadUnaligned(fromByteOffset: remembered, as: UInt64.self)
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: remembered, as: UInt32.self)
                 unsafe places[Self.hash(word)] = UInt32(remembered + 1)
                 remembered += Self.step
             }
             windows += 1
             for place in window..<window + Self.step {
-                let word = unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
                 let candidate = unsafe Int(places[Self.hash(word)]) - 1
                 if candidate >= 0, place - candidate <= Self.farthest,
-                    unsafe bytes.loadUnaligned(fromByteOffset: candidate, as: UInt64.self) == word
+                    unsafe bytes.loadUnaligned(fromByteOffset: candidate, as: UInt32.self) == word
                 {
                     found += 1
                     break
@@ -118,7 +119,7 @@ final class CompressionEstimate {
         return found * 64 > windows
     }
 
-    private static func hash(_ word: UInt64) -> Int {
-        Int(truncatingIfNeeded: (word.littleEndian &* 0x9E37_79B9_7F4A_7C15) >> (64 - hashBits))
+    private static func hash(_ word: UInt32) -> Int {
+        Int((word.littleEndian &* 0x9E37_79B1) >> (32 - UInt32(hashBits)))
     }
 }

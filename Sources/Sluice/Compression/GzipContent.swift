@@ -1,6 +1,8 @@
 /// A content that is compressed as it is read.
 final class GzipContent: Sendable {
-    let content: Content
+    private let content: Content
+    /// The content's length, where known, asked for once.
+    private let contentLength: Int64?
     private let settings: GzipSettings
     /// What will come of it, where it was compressed before.
     private let extent: GzipExtent?
@@ -16,13 +18,14 @@ final class GzipContent: Sendable {
 
     private init(_ content: Content, _ settings: GzipSettings, _ extent: GzipExtent?, _ points: RestartPoints?) {
         self.content = content
+        contentLength = content.knownLength.map { max($0, 0) }
         self.settings = settings
         self.extent = extent
         restartPoints = points
     }
 
     var knownLength: Int64? { extent?.length }
-    var sourceLength: Int64? { extent?.sourceLength ?? content.knownLength }
+    var sourceLength: Int64? { extent?.sourceLength ?? contentLength }
     var replay: Replay { min(content.replay, .restartable) }
 
     /// The offset at or before the one given from which bytes can be had at no cost of those before.
@@ -40,17 +43,24 @@ final class GzipContent: Sendable {
     /// - Throws: ``MultipartError/Code/resourcesExhausted`` where there is no memory for compressing.
     func open(at offset: Int64, interrupt: ReadInterrupt?) throws(MultipartError) -> GzipCursor {
         let point = restartPoints?.last(before: offset) ?? RestartPoint()
-        let workers = settings.workerCount(for: content.knownLength.map { $0 - point.sourceOffset })
-        let makeReader = { [content, settings] (interrupt: ReadInterrupt?) in
-            BlockReader(content, at: point.sourceOffset, blockSize: settings.blockSize, interrupt: interrupt)
+        let workers = settings.workerCount(for: contentLength.map { $0 - point.sourceOffset })
+        let largestBlock = Int(min(Int64(settings.blockSize), contentLength ?? .max))
+        let makeReader = { [content, contentLength, settings] (interrupt: ReadInterrupt?) in
+            BlockReader(
+                content,
+                contentLength,
+                at: point.sourceOffset,
+                blockSize: settings.blockSize,
+                interrupt: interrupt
+            )
         }
         let blocks: any CompressedBlocks =
             workers > 1
             ? ParallelBlocks(workers: workers, settings, interrupt: interrupt, makeReader: makeReader)
-            : try SerialBlocks(makeReader(interrupt), settings)
+            : try SerialBlocks(makeReader(interrupt), level: settings.level, largestBlock: largestBlock)
         return GzipCursor(
             blocks,
-            largestBlock: Int(min(Int64(settings.blockSize), content.knownLength ?? .max)),
+            largestBlock: largestBlock,
             from: point,
             startingAt: offset,
             expecting: extent,

@@ -26,7 +26,12 @@ struct GzipSpool {
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) {
         if file == nil {
-            guard memory.count + bytes.count > memoryLimit else { return unsafe memory.append(contentsOf: bytes) }
+            let needed = memory.count + bytes.count
+            if needed <= memoryLimit {
+                // Not twice as much, as an array would of its own.
+                if needed > memory.capacity { memory.reserveCapacity(min(2 * needed, memoryLimit)) }
+                return unsafe memory.append(contentsOf: bytes)
+            }
             let made = try Self.makeFile()
             let written = unsafe memory.withUnsafeBytes { held in
                 Result { () throws(MultipartError) in unsafe try Self.write(held, to: made) }

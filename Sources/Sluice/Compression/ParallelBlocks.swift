@@ -44,7 +44,6 @@ private final class SharedWork: @unchecked Sendable {
         var begun = 0
         /// Whether there is nothing more to read: the last block was, or reading failed, or nobody wants more.
         var isDone = false
-        var isCancelled = false
         var workers = 0
         /// The block that the reader wants next.
         var wanted = 0
@@ -100,10 +99,7 @@ private final class SharedWork: @unchecked Sendable {
     /// Ends the workers: at once those that wait, the others with the block they are at.
     func end() {
         outer?.removeHandler(handler)
-        state.update { state in
-            state.isDone = true
-            state.isCancelled = true
-        }
+        state.update { $0.isDone = true }
         interrupt.trigger()
         // The source may be closed or changed by its owner when this returns.
         state.wait { state in state.isReading ? nil : () }

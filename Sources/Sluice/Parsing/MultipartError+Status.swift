@@ -6,13 +6,15 @@ extension MultipartError {
     /// failed.
     public var suggestedStatus: Int {
         switch code {
-        case .fieldTooLarge, .totalFieldsTooLarge, .fileTooLarge, .bodyTooLarge, .tooManyParts, .limitExceeded: 413
+        case .fieldTooLarge, .totalFieldsTooLarge, .fileTooLarge, .bodyTooLarge, .tooManyParts, .limitExceeded,
+            .inflatedTooLarge, .inflatedTooMuch:
+            413
         case .partHeadersTooLarge, .tooManyPartHeaders, .totalHeadersTooLarge, .tooManyParameters: 431
         case .notMultipart: 415
         case .fileExists: 409
         case .invalidBoundary, .boundaryConflict, .invalidName, .invalidHeader, .invalidMediaType, .nestingTooDeep,
             .unexpectedPreamble, .invalidDelimiter, .unexpectedEnd, .missingName, .invalidText, .paddingTooLong,
-            .preambleTooLong:
+            .preambleTooLong, .invalidGzip:
             400
         default: 500
         }

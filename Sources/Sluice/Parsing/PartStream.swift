@@ -23,6 +23,8 @@ where
     /// How many multiparts this one is in, itself included.
     private let depth: Int
     private let enclosing: [String]
+    /// The part that this one's parts are in.
+    private let container: MultipartError.PartLabel?
 
     private struct Chunk {
         let slice: Slice
@@ -41,6 +43,7 @@ where
         parent = nil
         depth = 1
         enclosing = []
+        container = nil
     }
 
     /// A stream of the parts in the part that is read from `parent`.
@@ -56,7 +59,9 @@ where
         self.upstream = upstream
         self.parent = parent
         depth = parent.depth + 1
-        enclosing = parent.enclosing + [headers.label.ownDescription]
+        let label = headers.label
+        enclosing = parent.enclosing + [label.ownDescription]
+        container = MultipartError.PartLabel(index: label.index, name: label.name, enclosing: parent.enclosing)
         parser = MultipartParser(contentType, limits: parent.parser.limits, policies: policies)
         guard depth <= parent.parser.limits.nestingDepth else {
             throw parent.inPart(
@@ -147,8 +152,8 @@ where
             parent?.take(parser.usage)
             return event
         } catch {
-            var error = error
-            if let label = error.part, !enclosing.isEmpty, label.enclosing.isEmpty {
+            var error = error.inPart(container)
+            if let label = error.part, label != container, label.enclosing.isEmpty {
                 error.part = MultipartError.PartLabel(index: label.index, name: label.name, enclosing: enclosing)
             }
             failure = error

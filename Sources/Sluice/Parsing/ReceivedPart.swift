@@ -71,20 +71,7 @@ where
     /// - Returns: The content.
     /// - Throws: ``MultipartError/Code/limitExceeded`` for a longer content, and what reading throws.
     public func collect(upTo limit: Int) async throws(MultipartError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for try await slice in body {
-            guard slice.count <= limit - bytes.count else {
-                throw stream.inPart(
-                    headers,
-                    MultipartError(
-                        .limitExceeded,
-                        "the content has more than \(limit) bytes; read it as it comes instead"
-                    )
-                )
-            }
-            bytes.append(contentsOf: slice)
-        }
-        return bytes
+        do { return try await PartContent.collect(body, upTo: limit) } catch { throw stream.inPart(headers, error) }
     }
 
     /// The whole content as text in UTF-8.
@@ -94,14 +81,7 @@ where
     /// - Throws: ``MultipartError/Code/limitExceeded`` for a longer content, ``MultipartError/Code/invalidText`` for what
     ///   is not UTF-8, and what reading throws.
     public func text(upTo limit: Int) async throws(MultipartError) -> String {
-        let bytes = try await collect(upTo: limit)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw stream.inPart(
-                headers,
-                MultipartError(.invalidText, "the content is not UTF-8; collect its bytes and decode them as they are")
-            )
-        }
-        return text
+        do { return try await PartContent.text(body, upTo: limit) } catch { throw stream.inPart(headers, error) }
     }
 
     /// Writes the content to a file.
@@ -119,25 +99,29 @@ where
     ///   ``MultipartError/Code/writeFailed`` with the system's error number, and what reading throws.
     @discardableResult
     public func save(to path: String, replacing: Bool = false) async throws(MultipartError) -> Int64 {
-        do throws(MultipartError) {
-            let saver = FileSaver(path: path, replacing: replacing)
-            try saver.start()
-            var count: Int64 = 0
-            do throws(MultipartError) {
-                for try await slice in body {
-                    count += Int64(slice.count)
-                    try await saver.append(HeldBytes(collecting: slice))
-                }
-                if Task.isCancelled { throw .cancelledRead }
-            } catch {
-                await saver.abandon()
-                throw error
-            }
-            try await saver.finish()
-            return count
+        do {
+            return try await PartContent.save(body, to: path, replacing: replacing)
         } catch {
             throw stream.inPart(headers, error)
         }
+    }
+
+    // MARK: Compressed content
+
+    /// The content decompressed, where it is gzip.
+    ///
+    /// Nothing is decompressed unasked: form-data has no encodings (RFC 7578 section 4.8). Ask for it where a part is known to
+    /// be compressed, as by its `Content-Encoding` or its name.
+    ///
+    /// - Parameter limits: How much may come of it.
+    /// - Returns: The decompressed content, which reads this part's ``body``.
+    public func gunzipped(limits: GunzipLimits) -> GunzippedContent<Slice> {
+        GunzippedContent(part: self, limits: limits)
+    }
+
+    /// The error, with this part named.
+    func inPart(_ error: MultipartError) -> MultipartError {
+        stream.inPart(headers, error)
     }
 
     // MARK: Nested multiparts

@@ -12,6 +12,7 @@ package final class ProgressMeter: Sendable {
         var part: Int?
         var partOffset: Int64 = 0
         var attempt = 1
+        var resumed: Int64 = 0
         var rate = RateEstimate()
         /// The sources' bytes that are done, and how quickly; used only where parts are compressed.
         var source: Int64 = 0
@@ -49,8 +50,8 @@ package final class ProgressMeter: Sendable {
         self.handler = handler
         parts = body.parts
         partTotals = body.partLengths
-        countsSource = body.layout.isCompressed
-        sourceTotal = countsSource ? body.sourceLength : nil
+        countsSource = body.layout.isCompressed && body.isWhole
+        sourceTotal = countsSource ? body.layout.sourceLength : nil
         start = clock()
     }
 
@@ -108,6 +109,27 @@ package final class ProgressMeter: Sendable {
         advance(to: position) { $0.total = total }
     }
 
+    /// Says where the transfer begins that goes on with an earlier one, and reports it.
+    ///
+    /// What is there already has no part in the rate.
+    ///
+    /// - Parameters:
+    ///   - position: The bytes that are there.
+    ///   - total: The bytes in all, where known.
+    package func resume(at position: Int64, of total: Int64?) {
+        let now = clock()
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isFinished else { return nil }
+            state.completed = position
+            state.resumed = position
+            state.total = total
+            state.rate.add(position, at: now, restarted: true)
+            state.lastDelivery = now
+            return makeReport(state, at: now)
+        }
+        if let report { handler(report) }
+    }
+
     /// Starts a new attempt, also where nothing was done in the one before, and reports it.
     ///
     /// - Parameter position: Where the new attempt goes on from.
@@ -131,6 +153,7 @@ package final class ProgressMeter: Sendable {
             let restarted = isAttempt || position < state.completed
             if restarted { state.attempt += 1 }
             state.completed = position
+            state.resumed = min(state.resumed, position)
             change(&state)
             state.rate.add(position, at: now, restarted: restarted)
             if countsSource {
@@ -181,6 +204,7 @@ package final class ProgressMeter: Sendable {
             elapsedSeconds: now - start,
             bytesPerSecond: isLast ? state.rate.mean(at: state.completed, now) : state.rate.bytesPerSecond,
             attempt: state.attempt,
+            resumedBytes: state.resumed,
             isFinished: isFinished,
             isLast: isLast,
             source: countsSource ? makeSourceReport(state, at: now, isFinished: isFinished, isLast: isLast) : nil

@@ -41,11 +41,14 @@ public struct TransferProgress: Sendable, Hashable {
     /// It goes up where the transport tries again or starts the body again, and only then may ``completedBytes`` go
     /// down.
     public let attempt: Int
+    /// How many of ``completedBytes`` an earlier transfer left behind, which this one goes on from.
+    public internal(set) var resumedBytes: Int64 = 0
     /// Whether all of the body was handed over.
     public let isFinished: Bool
     /// Whether no report follows: the transfer is over, completed or not.
     public let isLast: Bool
-    /// How far the sources are; nil where no part is compressed, and the body's bytes say all.
+    /// How far the sources are; nil where no part is compressed, so that the body's bytes say all, and for slices, which
+    /// may cut compressed parts in two.
     public internal(set) var source: Source?
 
     /// The share that is done, 0 to 1, where the total is known, of the body's bytes or else of the sources'.

@@ -39,11 +39,6 @@ enum Content: Sendable {
         }
     }
 
-    /// The number of bytes that it is made of: fewer or more than its own only where it is compressed.
-    var sourceLength: Int64? {
-        if case .gzip(let source) = self { source.sourceLength } else { knownLength }
-    }
-
     /// The offset at or before the one given at which it can be opened.
     func openableOffset(before offset: Int64) -> Int64 {
         switch self {

@@ -6,6 +6,10 @@ public struct FileDownloadOptions: Sendable, Hashable {
     ///
     /// Otherwise what came is removed, and nothing that was left before is looked at.
     public var resumes = true
+    /// Whether the whole file is asked for, whatever an earlier download left behind.
+    ///
+    /// That is thrown away once the server sends the file, and not before.
+    public var startsOver = false
     /// The SHA-256 that the whole file must have: 64 hexadecimal digits; nil for any.
     public var sha256: String?
     /// The CRC-32 that the whole file must have, as gzip and zip compute it; nil for any.

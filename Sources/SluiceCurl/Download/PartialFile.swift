@@ -163,6 +163,8 @@ final class PartialFile {
             try restart(nil)
             return nil
         }
+        // What is left stays as it is where the server does not send the file.
+        if options.startsOver { return nil }
         try hashPrefix(isAbandoned)
         return ResumePoint(offset: size, validator: record.validator, total: record.total)
     }

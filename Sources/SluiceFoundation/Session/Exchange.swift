@@ -74,18 +74,16 @@ final class Exchange: Sendable {
 
     /// The request with its body, for a task to be made of; nil where the exchange is over.
     func makeRequest() -> URLRequest? {
+        guard state.withLock({ $0.outcome == nil }) else { return nil }
         var request = hop.request
-        if let upload {
-            guard let stream = makeStream() else { return nil }
-            request.setMultipartBody(upload.body, stream: stream)
-        }
-        return state.withLock { $0.outcome == nil } ? request : nil
+        if let upload, let stream = makeStream() { request.setMultipartBody(upload.body, stream: stream) }
+        return request
     }
 
     /// A stream of the body from its start: the first, or one that `URLSession` asks for because it has to start over.
     ///
-    /// A body that can be read only once gives a stream that fails, because without one `URLSession` on Linux would send
-    /// nothing in its place and report a success.
+    /// A body that can be read only once gives a stream that fails, and so does an exchange that is over: without a stream
+    /// `URLSession` on Linux would send nothing in its place and report a success.
     func makeStream() -> BodyInputStream? {
         guard let upload else { return nil }
         let stream = upload.takeStream()
@@ -94,7 +92,7 @@ final class Exchange: Sendable {
             return state.outcome != nil
         }
         if isOver { stream.handle.close() }
-        return isOver ? nil : stream
+        return stream
     }
 
     /// Says which task it is, before that is resumed.

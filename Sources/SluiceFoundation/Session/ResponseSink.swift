@@ -23,7 +23,9 @@ struct ResponseHead: Sendable {
         // `URLSession` undoes codings, and has no length for what comes of it. A HEAD's length is that of a GET.
         let isCoded = headers.value(ofField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
         let hasContent = hasBody && method != "HEAD" && status != 204 && status != 304
-        length = isCoded || !hasContent ? nil : headers.value(ofField: "Content-Length").flatMap { Int64($0) }
+        let isChunked = headers.value(ofField: "Transfer-Encoding") != nil
+        length =
+            isCoded || isChunked || !hasContent ? nil : headers.value(ofField: "Content-Length").flatMap { Int64($0) }
     }
 }
 

@@ -57,7 +57,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public internal(set) var sentBytes: Int64 = 0
     /// What reading the body threw, for ``Code/bodyFailed``: it names the part and the path.
     public let bodyError: MultipartError?
-    /// What `URLSession` said, where it did.
+    /// What `URLSession` said, where it did: its code and its words.
     public let urlError: URLError?
     /// The answer, for ``Code/unexpectedStatus``, with the first 64 KiB of its body.
     public internal(set) var response: SessionResponse?
@@ -94,7 +94,9 @@ extension SessionError {
             return
         }
         let (code, reason) = Self.meaning(of: urlError)
-        self.init(code, reason, url: url, urlError: urlError)
+        // Without its URL, which has the user and the password.
+        let words = [NSLocalizedDescriptionKey: urlError.localizedDescription]
+        self.init(code, reason, url: url, urlError: URLError(urlError.code, userInfo: words))
     }
 
     /// In libcurl's words for a connection that ends before its time, with each TLS library's.

@@ -22,7 +22,7 @@ public struct SessionOptions: Sendable {
     public var totalTimeout: Duration?
     /// The most bytes of an upload's response; a longer one is ``SessionError/Code/responseTooLarge``.
     public var responseBodyLimit = 1024 * 1024
-    /// The bytes that are read ahead of a body that may wait: a pipe, a generator, an async sequence.
+    /// The bytes that are read ahead of a body that may wait (a pipe, a generator, an async sequence), 64 MiB at most.
     ///
     /// On Linux all sessions of a process share one queue, which also reads the bodies; while it waits for a source, no
     /// other transfer moves. So such a body is read by a thread of its own, and its request begins when this much of it

@@ -42,10 +42,12 @@ final class TransferSession: Sendable {
 
     private func openSession() -> URLSession {
         session.withLock { session in
-            let open =
-                session ?? URLSession(configuration: configuration, delegate: delegate, delegateQueue: DirectQueue())
-            session = open
-            return open
+            if let session { return session }
+            let queue = DirectQueue()
+            queue.maxConcurrentOperationCount = 1
+            let new = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+            session = new
+            return new
         }
     }
     #else

@@ -21,7 +21,8 @@ extension URLSession {
     /// The bytes go to a hidden file beside the target as they come, chunk by chunk, and that is renamed before
     /// `completed` is sent: there is no temporary file that has to be rescued from a callback, and until then, and after
     /// any failure, the old file is as it was. A download that is shorter than its Content-Length fails, and so does
-    /// every status but 200 to 299: an error's page is never the file; ``SessionError/response`` has it.
+    /// every status but 200 to 299: an error's page is never the file; ``SessionError/response`` has it. The file is not
+    /// synchronised with the disk.
     ///
     /// The transfer begins at once. It ends, and what was written is removed, when the task that iterates is cancelled or
     /// the stream is let go of.

@@ -9,6 +9,8 @@ enum SampleBody: CaseIterable {
     case known
     /// A generator and an async sequence of unknown length among them.
     case unknown
+    /// Compressed parts, of known and of unknown length.
+    case compressed
     /// No part at all.
     case empty
     /// Nothing but parts without content.
@@ -25,6 +27,15 @@ enum SampleBody: CaseIterable {
             try form.addFile(name: "data", filename: "", data: Data())
             try form.addFile(name: "file", url: try scratch.fileURL("empty.txt", []))
             try form.append(.file("none", GeneratorSource.restartable { { _ in } }, filename: "none"))
+        case .compressed:
+            let source = GeneratorSource.chunks {
+                var chunks = [pattern(300_000)]
+                return { chunks.popLast() }
+            }
+            try form.append(.file("generated", source, filename: "generated.bin").gzip(workers: 2))
+            try form.addField(name: "title", value: "Ferien")
+            let film = try Part.file("film", url: scratch.fileURL("film.mkv", pattern(70_001)))
+            try form.append(film.gzip(length: .measured))
         case .known, .unknown:
             let isKnown = self == .known
             try form.addField(name: "title", value: "Ferien \u{1F3D6}")

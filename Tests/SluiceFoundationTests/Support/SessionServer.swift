@@ -65,6 +65,19 @@ extension MultipartBody {
     }
 }
 
+/// Checks that the server received the whole body, by the digest that it answers with.
+func expectWhole(_ body: MultipartBody, _ response: SessionResponse, in scratch: TemporaryDirectory) async throws {
+    struct Account: Decodable {
+        var size: Int64
+        var sha256: String
+    }
+    let account = try JSONDecoder().decode(Account.self, from: response.body)
+    let whole = try await body.whole()
+    let file = try scratch.fileURL("whole-\(UUID().uuidString)", Array(whole))
+    #expect(account.size == Int64(whole.count))
+    #expect(try account.sha256 == ChildProcess.sha256(ofFile: file.path))
+}
+
 /// The error of a call that is to fail.
 func failure<Value>(of call: () async throws(SessionError) -> Value) async -> SessionError? {
     do {

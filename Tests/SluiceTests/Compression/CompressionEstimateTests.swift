@@ -39,6 +39,13 @@ import Testing
         }
     }()
 
+    /// Numbers of four bytes that say nothing by themselves, as of users.
+    private static let numbers: [UInt8] = {
+        let pool = chunked(GzipSamples.random(4 * 3000, seed: 7), [4])
+        let picks = GzipSamples.random(size / 2, seed: 8)
+        return (0..<size / 4).flatMap { pool[(Int(picks[2 * $0]) << 8 | Int(picks[2 * $0 + 1])) % pool.count] }
+    }()
+
     static let compressible: [(name: String, block: [UInt8])] = [
         ("text", GzipSamples.text(size)),
         ("base64", base64),
@@ -57,6 +64,7 @@ import Testing
         ("seven bits", GzipSamples.random(size).map { $0 & 0x7F }),
         ("sound", samples),
         ("identifiers", identifiers),
+        ("numbers out of a few thousand", numbers),
     ]
 
     @Test(arguments: compressible.indices)
@@ -92,9 +100,12 @@ import Testing
     func `Nothing grows by more than the frames of what is stored`(level: Int) throws {
         // Noise whose values are a little uneven is tried, and found not to be worth it.
         let uneven = GzipSamples.random(400_000).map { $0 == 0 ? 1 : $0 }
-        for content in [GzipSamples.random(400_000), uneven, GzipSamples.random(100), GzipSamples.random(20_000)] {
+        for content in [
+            [], [1], GzipSamples.random(131_072), GzipSamples.random(400_000), uneven, GzipSamples.random(100),
+            GzipSamples.random(20_000),
+        ] {
             let member = try GzipSamples.member(ScriptedSource(content), level: level)
-            #expect(member.count <= content.count + 5 * (content.count / 65_536 + 4) + 20)
+            #expect(member.count <= content.count + 5 * ((content.count + 32_767) / 32_768) + 20)
         }
     }
 }

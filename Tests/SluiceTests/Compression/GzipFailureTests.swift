@@ -52,6 +52,36 @@ import Testing
         #expect(difference(member, try GzipSamples.member(ScriptedSource(Array(Self.content.prefix(131_072))))) == nil)
     }
 
+    /// Says something else each time it is asked for its length.
+    private struct Fickle: ByteSource {
+        let lengths: [Int64]
+        let asked = Box<Int>()
+        var replay: Replay { .restartable }
+
+        var knownLength: Int64? {
+            let turn = asked.value ?? 0
+            asked.value = turn + 1
+            return lengths[turn % lengths.count]
+        }
+
+        func open(at offset: Int64) throws(MultipartError) -> any ByteCursor {
+            try ScriptedSource(GzipFailureTests.content, step: 10_000).open(at: offset)
+        }
+    }
+
+    @Test(arguments: [[-1], [Int64.min], [10, 700_000], [700_000, 10], [0, 131_072, .max], [.max, 1]], [1, 2])
+    func `A source that does not know its length does no harm`(lengths: [Int64], workers: Int) throws {
+        let source = try GzipSource(Fickle(lengths: lengths), workers: .init(workers))
+        let cursor = try source.open(at: 0)
+        var count = 0
+        // To the end, or to an error.
+        let error = failure {
+            while case let bytes = try cursor.bytes(upTo: 300_000), !bytes.isEmpty { count += bytes.count }
+        }
+        #expect(error == nil || error?.code == .lengthMismatch)
+        #expect(count < 1_000_000)
+    }
+
     struct Broken: Error {}
 
     @Test(arguments: [1, 2])

@@ -86,6 +86,35 @@ import Testing
         #expect(log.reports.map(\.attempt) == [1, 2, 2, 3, 3])
     }
 
+    @Test func `What an earlier transfer left counts as done, and not in the rate`() throws {
+        let meter = log.meter(body)
+        meter.advance(to: mark(0))
+        log.now += 0.01
+        meter.resume(at: 600_000, of: 1_000_000)
+        #expect(log.reports.map(\.completedBytes) == [0, 600_000])
+        #expect(log.reports.map(\.resumedBytes) == [0, 600_000])
+        #expect(log.reports.last?.totalBytes == 1_000_000)
+        #expect(log.reports.allSatisfy { $0.attempt == 1 && $0.bytesPerSecond == nil })
+        log.now += 1
+        meter.advance(to: 700_000, of: 1_000_000)
+        let rate = try #require(log.reports.last?.bytesPerSecond)
+        #expect(abs(rate - 100_000) < 1)
+        log.now += 1
+        meter.advance(to: 1_000_000, of: 1_000_000)
+        meter.finish(completed: true)
+        let mean = try #require(log.reports.last?.bytesPerSecond)
+        #expect(abs(mean - 200_000) < 1)
+        #expect(log.reports.last?.resumedBytes == 600_000)
+    }
+
+    @Test func `Nothing was left where a transfer has to begin with the first byte after all`() {
+        let meter = log.meter(body)
+        meter.resume(at: 600_000, of: 1_000_000)
+        meter.advance(to: 0, of: 900_000)
+        #expect(log.reports.map(\.resumedBytes) == [600_000, 0])
+        #expect(log.reports.map(\.attempt) == [1, 2])
+    }
+
     @Test func `Completed bytes go down only where the attempt goes up`() throws {
         var random = SeededGenerator(seed: 1)
         let meter = log.meter(body, interval: 0)

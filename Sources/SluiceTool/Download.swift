@@ -1,0 +1,116 @@
+import Sluice
+import SluiceCurl
+
+/// One download of `sluice download`.
+struct Download: Sendable {
+    private let options: DownloadOptions
+    private let request: CurlRequest
+    private let client: CurlClient
+    private let display: TransferDisplay
+
+    /// Makes a download.
+    ///
+    /// - Parameters:
+    ///   - options: Where it goes, and how.
+    ///   - request: What is asked for.
+    ///   - client: Who asks.
+    ///   - display: What is told how far it is.
+    init(_ options: DownloadOptions, _ request: CurlRequest, _ client: CurlClient, _ display: TransferDisplay) {
+        self.options = options
+        self.request = request
+        self.client = client
+        self.display = display
+    }
+
+    /// Does it.
+    ///
+    /// - Throws: Why there is no file.
+    func run() async throws(ToolError) {
+        guard let output = options.output else {
+            return try await stream { (bytes) throws(ToolError) in try StandardOutput.write(bytes) }
+        }
+        guard Descriptor.isPipeOrDevice(output) else { return try await write(to: output) }
+        try options.refuseOptionsOfFiles(for: output)
+        try await OutputFile.replacing(output) { (file) async throws(ToolError) in
+            try await stream { (bytes) throws(ToolError) in try file.write(bytes) }
+        }
+    }
+
+    // MARK: To a file
+
+    private func write(to path: String) async throws(ToolError) {
+        let hasLeftovers = !options.file.startsOver && FileIdentity(path: Self.partialPath(path)) != nil
+        for await event in client.downloadEvents(request, toFile: path, options: options.file) {
+            switch event {
+            case .progress(let progress): display.show(progress)
+            case .retrying(let notice): display.show(notice)
+            case .completed(let file):
+                display.end(keepsBar: true)
+                if hasLeftovers, file.resumedBytes == 0 {
+                    display.say("what an earlier download left was of no use; all of it was downloaded again")
+                }
+                return
+            case .failed(let error): throw explain(error, path)
+            }
+        }
+        throw ToolError(.software, "the download ended without a word")
+    }
+
+    /// The error with what can be done about it.
+    private func explain(_ error: TransferError, _ path: String) -> ToolError {
+        let what = ToolError(error)
+        if let hint = redirectHint(error.response) { return ToolError(what.exitCode, what.message + hint) }
+        // What came is of use where it is still there: the transport knows.
+        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode),
+            FileIdentity(path: Self.partialPath(path)) != nil
+        else { return what }
+        return ToolError(what.exitCode, "\(what.message); what came is kept, and -C goes on with it")
+    }
+
+    /// Where the transport leaves what it can go on with.
+    private static func partialPath(_ path: String) -> String { "\(path).sluice-part" }
+
+    private func redirectHint(_ response: CurlResponse?) -> String? {
+        guard let response, (300..<400).contains(response.status), let location = response.header("Location") else {
+            return nil
+        }
+        return ", but is at \(printable(location)); -L follows there"
+    }
+
+    // MARK: To whatever is no file
+
+    /// Hands on the bytes as they come, at the pace at which they are taken.
+    private func stream(_ write: ([UInt8]) throws(ToolError) -> Void) async throws(ToolError) {
+        let progress = StreamProgress(display)
+        let answer = try await answer(progress)
+        let head = answer.head
+        guard head.status == 200 else {
+            let reason = head.reason.map { " \(printable($0))" } ?? ""
+            throw ToolError(
+                .httpError,
+                "\(printable(head.url)): the server answered \(head.status)\(reason), which is not the file"
+                    + (redirectHint(head) ?? "")
+            )
+        }
+        progress.accept()
+        var chunks = answer.chunks.makeAsyncIterator()
+        while let chunk = try await Self.next(&chunks) { try write(chunk) }
+        display.end(keepsBar: true)
+    }
+
+    private func answer(_ progress: StreamProgress) async throws(ToolError) -> StreamedResponse {
+        do throws(TransferError) {
+            return try await client.downloadChunks(request) { progress.show($0) }
+        } catch {
+            throw ToolError(error)
+        }
+    }
+
+    private static func next(_ chunks: inout ResponseChunks.Iterator) async throws(ToolError) -> [UInt8]? {
+        do throws(TransferError) {
+            return try await chunks.next(isolation: nil)
+        } catch {
+            throw ToolError(error)
+        }
+    }
+}
