@@ -1,3 +1,5 @@
+internal import Sluice
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -22,6 +24,8 @@ package final class ChildProcess: Sendable {
     private let pid: pid_t
     private let input: Int32
     private let output: Int32
+    /// Whether it has ended, and nothing is left of it.
+    private let isGone = Box<Bool>()
 
     /// Starts a program, by its path or by its name on the PATH.
     package init(_ command: [String]) throws {
@@ -43,6 +47,13 @@ package final class ChildProcess: Sendable {
             close(outputEnds[0])
             throw error
         }
+        // At once, by a thread of its own: what waits for the processes of exit tests looks at the first child that has
+        // ended, and for ever at one that nobody takes away.
+        try WorkerThread.start("test-child") { [pid, isGone] in
+            var status: Int32 = 0
+            while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            isGone.value = true
+        }
     }
 
     deinit {
@@ -50,13 +61,10 @@ package final class ChildProcess: Sendable {
         close(output)
         // Five seconds, then by force.
         for _ in 0..<500 {
-            var status: Int32 = 0
-            if unsafe waitpid(pid, &status, WNOHANG) != 0 { return }
+            if isGone.value == true { return }
             usleep(10_000)
         }
         kill(pid, SIGKILL)
-        var status: Int32 = 0
-        unsafe waitpid(pid, &status, 0)
     }
 
     /// The child's output up to its end or to a newline, without that.

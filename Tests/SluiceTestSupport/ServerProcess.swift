@@ -40,7 +40,7 @@ package final class ServerProcess: Sendable {
     }
 
     private init(_ script: String, _ arguments: [String]) throws {
-        child = try ChildProcess([Self.python, Self.interop(script), "--lifetime", "300"] + arguments)
+        child = try ChildProcess([Self.python, Self.interop(script), "--lifetime", "900"] + arguments)
         guard let line = child.readLine() else { throw ChildProcess.Failure("\(script) printed no ready line") }
         let ready = try JSONDecoder().decode(Ready.self, from: Data(line.utf8))
         http = ready.http
