@@ -53,7 +53,8 @@ enum Main {
         }
         // Read and refused before anything is measured.
         let old = try options.comparePath.map { try Report.kept($0, comparableWith: options) }
-        let runner = Runner(options, rows: chosen, directory: try WorkingDirectory.create())
+        let isCompared = options.savePath != nil || old?.rows.contains { $0.ratio != nil } == true
+        let runner = Runner(options, rows: chosen, directory: try WorkingDirectory.create(), isCompared: isCompared)
         defer { WorkingDirectory.remove() }
         var report = try runner.run(chosen, curves, command: CommandLine.arguments.joined(separator: " "))
         let comparison = old.map { runner.compare(&report, with: $0) }
