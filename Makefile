@@ -13,7 +13,7 @@ RELEASE_FLAGS := -c release $(FLAGS)
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs selftest interop bench figures gate baseline bench-peers demo clean distclean
+.PHONY: help deps venv build release test lint format docs selftest interop fuzz bench figures gate baseline bench-peers demo clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -52,6 +52,9 @@ interop: venv build ## decode what other encoders sent: curl, Python's, Go's, No
 	@Scripts/install-dependencies.sh interop
 	$(PYTHON) Tests/Interop/Encoders/interop.py .build/debug/sluice
 
+fuzz: ## feed the parser what libFuzzer thinks of, for FUZZ_SECONDS (default 60)
+	@Scripts/fuzz.sh
+
 bench: release ## measure against the physical limit, the short set: less than two minutes
 	.build/release/sluice-bench --quick
 
@@ -68,7 +71,7 @@ bench-peers: deps ## make the programs that the benchmark compares Sluice with
 	@Scripts/install-dependencies.sh peers
 	@Benchmarks/Peers/build.sh
 
-demo: ## upload 1 GiB to a real server, and show speed, memory and checksums
+demo: ## upload 1 GiB to `sluice receive`, and show speed, memory and checksums
 	@Scripts/demo.sh
 
 clean: ## remove what was built

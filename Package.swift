@@ -69,6 +69,18 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// libFuzzer needs every module to be built for it, so only `make fuzz` has this target.
+if Context.environment["SLUICE_FUZZ"] != nil {
+    package.targets += [
+        .target(name: "CSluiceFuzz", path: "Tests/Fuzz/CSluiceFuzz"),
+        .executableTarget(
+            name: "SluiceFuzz",
+            dependencies: ["CSluiceFuzz", "SluiceTestSupport"],
+            path: "Tests/Fuzz/SluiceFuzz"
+        ),
+    ]
+}
+
 // One set of rules for every Swift target; those named C... are C. Warnings become errors on the command line of
 // `make`, not here, so that a newer compiler's new warnings do not break those who depend on the package.
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {

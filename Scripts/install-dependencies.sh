@@ -80,6 +80,6 @@ if [[ $(id -u) -ne 0 ]]; then
 fi
 
 echo "Installing ${missing[*]}"
-${as_root[@]+"${as_root[@]}"} apt-get update -qq
+${as_root[@]+"${as_root[@]}"} apt-get -o Acquire::Retries=3 update -qq
 ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}"
+    apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "${missing[@]}"

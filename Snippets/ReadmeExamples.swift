@@ -90,3 +90,26 @@ func transfer(_ body: MultipartBody, to url: URL, and file: URL, by session: URL
         }
     }
 }
+
+func receive(_ requestBody: AsyncStream<[UInt8]>, contentType: String?, into directory: String) async throws {
+    let limits = ParserLimits(fileBytes: 1 << 30, totalBytes: 2 << 30)
+    for try await part in try MultipartReader(requestBody, contentType: contentType, limits: limits) {
+        if part.headers.isFile {
+            let name = part.headers.sanitizedFilename ?? "unnamed"
+            try await part.save(to: "\(directory)/\(name)")
+        } else {
+            print(part.headers.name ?? "", try await part.text(upTo: 10_000))
+        }
+    }
+}
+
+func download(_ client: CurlClient) async throws {
+    var download = CurlRequest(url: "https://example.org/film.mkv")
+    download.retry = RetryPolicy(maximumAttempts: 5)
+    let film = try await client.download(download, toFile: "/data/film.mkv")
+    print(film.byteCount, film.resumedBytes)
+
+    for try await chunk in try await client.downloadChunks(download).chunks {
+        print(chunk.count)  // the transfer waits for whoever takes them
+    }
+}

@@ -67,7 +67,7 @@ extension RowResult {
         switch mark {
         case .speedAtLeast(let share): share
         case .timeAtMost(let multiple): 1 / multiple
-        case .valueAtMost, .unmarked: nil
+        case .valueAtMost, .valueAtLeast, .unmarked: nil
         }
     }
 }

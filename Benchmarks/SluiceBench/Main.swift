@@ -13,7 +13,7 @@ enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all + UploadManyRows.all
             + DownloadRows.all + ReceiveRows.all + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all
-            + OldWayRows.all + PeerRows.all
+            + ParserRows.all + OldWayRows.all + PeerRows.all
     }
 
     static func main() async {
@@ -25,7 +25,6 @@ enum Main {
             switch (arguments.first, arguments.count) {
             case ("--sink", 1): return try SinkProcess.run()
             case ("--read", 2): return try MemoryRows.read(arguments[1])
-            case ("--download", 3): return try await DownloadRows.download(arguments[1], to: arguments[2])
             case ("--job", 2): return try await JobChild.run(arguments[1])
             default: break
             }

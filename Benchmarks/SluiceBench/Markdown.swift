@@ -37,7 +37,8 @@ struct Markdown {
             switch row.mark {
             case .speedAtLeast, .unmarked: "\(format(figure)) of the speed"
             case .timeAtMost: "\(format(figure)) times the time"
-            case .valueAtMost(_, let unit): unit.isEmpty ? format(figure) : "\(format(figure)) \(unit)"
+            case .valueAtMost(_, let unit), .valueAtLeast(_, let unit):
+                unit.isEmpty ? format(figure) : "\(format(figure)) \(unit)"
             }
         return what + (row.isMet ? "" : ", **short**")
     }

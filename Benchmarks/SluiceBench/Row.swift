@@ -10,12 +10,15 @@ struct Row {
         case valueAtMost(Double, String)
         /// None: the comparison is there to be seen.
         case unmarked
+        /// The same, where more is better, such as parts a second.
+        case valueAtLeast(Double, String)
 
         var description: String {
             switch self {
             case .speedAtLeast(let share): ">= \(format(share))"
             case .timeAtMost(let multiple): "<= \(format(multiple))"
             case .valueAtMost(let value, let unit): unit.isEmpty ? "<= \(format(value))" : "<= \(format(value)) \(unit)"
+            case .valueAtLeast(let value, let unit): ">= \(format(value)) \(unit)"
             case .unmarked: "-"
             }
         }
@@ -26,13 +29,14 @@ struct Row {
             case .timeAtMost(let multiple): value <= multiple
             case .valueAtMost(let most, _): value <= most
             case .unmarked: true
+            case .valueAtLeast(let least, _): value >= least
             }
         }
 
         /// Whether ratios are of speeds, more of which is better, and not of times.
         var comparesSpeeds: Bool {
             switch self {
-            case .speedAtLeast, .unmarked: true
+            case .speedAtLeast, .valueAtLeast, .unmarked: true
             case .timeAtMost, .valueAtMost: false
             }
         }

@@ -57,6 +57,7 @@ final class Transfer {
     struct Surroundings {
         let lastWords: LastWords
         let diskThreads: DiskThreads
+        let fullSinks = FullSinks()
         let userAgent: String
         /// Sends a command to the loop, from any thread.
         let send: @Sendable (EventLoop.Command) -> Void
@@ -81,7 +82,7 @@ final class Transfer {
         sink =
             switch ticket.work {
             case .upload, .memory: nil
-            case .chunks(let channel): ChunkSink(channel) { send(.resume(id: id)) }
+            case .chunks(let channel): ChunkSink(channel, surroundings.fullSinks) { send(.resume(id: id)) }
             case .file(let path, let options):
                 try FileSink(path, options, url: hop.endpoint.url, surroundings.diskThreads) { send(.disk(id: id, $0)) }
             }

@@ -55,6 +55,7 @@ final class TransferLoop {
             for command in eventLoop.takeCommands() { obey(command) }
             if isShuttingDown, transfers.isEmpty { return }
             guard check(multi.perform()) else { return }
+            surroundings.fullSinks.flush()
             completeTransfers()
             if isShuttingDown, transfers.isEmpty { return }
             guard check(multi.wait(milliseconds: checkLimits())) else { return }
@@ -66,6 +67,7 @@ final class TransferLoop {
         case .add(let ticket): add(ticket)
         case .cancel(let id): end(id, .cancelled, "the transfer was cancelled")
         case .resume(let id):
+            // libcurl hands over at once what it has held back.
             if let entry = transfers[id], entry.isRunning { entry.transfer.handle.resume() }
         case .disk(let id, let event): hear(event, of: id)
         case .finish: isShuttingDown = true

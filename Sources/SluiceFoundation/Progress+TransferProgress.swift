@@ -22,13 +22,16 @@ extension Progress {
     /// Shows a transfer's state.
     ///
     /// Sets `completedUnitCount` and `totalUnitCount` in bytes (the latter is -1, which is indeterminate, while the total is
-    /// not known), the estimated time remaining in seconds and the throughput in bytes a second.
+    /// not known), the estimated time remaining in seconds and the throughput in bytes a second. Where parts are compressed
+    /// and their sources' lengths are known, the bytes are those of the sources.
     ///
     /// - Parameter transfer: How far the transfer is.
     public func update(with transfer: TransferProgress) {
-        totalUnitCount = transfer.totalBytes ?? -1
-        completedUnitCount = transfer.completedBytes
+        let source = transfer.source.flatMap { $0.totalBytes == nil ? nil : $0 }
+        totalUnitCount = source?.totalBytes ?? transfer.totalBytes ?? -1
+        completedUnitCount = source?.completedBytes ?? transfer.completedBytes
+        let rate = source.map(\.bytesPerSecond) ?? transfer.bytesPerSecond
         setUserInfoObject(transfer.secondsRemaining, forKey: .estimatedTimeRemainingKey)
-        setUserInfoObject(transfer.bytesPerSecond.map { Int($0) }, forKey: .throughputKey)
+        setUserInfoObject(rate.map { Int($0) }, forKey: .throughputKey)
     }
 }

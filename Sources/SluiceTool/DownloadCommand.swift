@@ -9,7 +9,7 @@ struct DownloadCommand: Sendable {
 
     static let groups: [Usage.Group] =
         [
-            ("The file", [.output, .remoteName, .continueAt, .removeOnError, .sha256, .fsync]),
+            ("The file", [.output, .remoteName, .continueAt, .removeOnError, .sha256, .crc32, .fsync]),
             (
                 "The request",
                 [

@@ -51,19 +51,26 @@ struct DownloadOptions: Sendable {
             writesAnywhere = false
         case .continueAt: file.startsOver = false
         case .removeOnError: file.resumes = false
-        case .sha256: file.sha256 = try Self.digest(given)
+        case .sha256: file.sha256 = try Self.digits(given, 64, "sha256sum prints them")
+        case .crc32: file.crc32 = UInt32(try Self.digits(given, 8, "gzip and zip have it"), radix: 16)
         case .fsync: file.synchronizes = true
         default: return
         }
-        if [.continueAt, .removeOnError, .sha256, .fsync].contains(given.option) {
+        if [.continueAt, .removeOnError, .sha256, .crc32, .fsync].contains(given.option) {
             optionOfFiles = optionOfFiles ?? given.option
         }
     }
 
-    private static func digest(_ given: ParsedArguments.Given) throws(ToolError) -> String {
+    private static func digits(
+        _ given: ParsedArguments.Given,
+        _ count: Int,
+        _ source: String
+    ) throws(ToolError) -> String {
         let isDigit: (UInt8) -> Bool = { Character(Unicode.Scalar($0)).isHexDigit }
-        guard given.value.utf8.count == 64, given.value.utf8.allSatisfy(isDigit) else {
-            throw .usage("--sha256 is 64 hexadecimal digits, as sha256sum prints them, not '\(printable(given.value))'")
+        guard given.value.utf8.count == count, given.value.utf8.allSatisfy(isDigit) else {
+            throw .usage(
+                "--\(given.option.rawValue) is \(count) hexadecimal digits, as \(source), not '\(printable(given.value))'"
+            )
         }
         return given.value
     }

@@ -21,7 +21,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .success: "done"
         case .httpError: "the answer is an error (uploads: with -f), or is not the file"
         case .usage: "wrong usage"
-        case .badData: "a part or a body is wrong, a file changed meanwhile, or a download is not whole"
+        case .badData: "a part, body or download is wrong, or a file changed meanwhile"
         case .noInput: "a file is missing, or is a directory"
         case .unavailable: "no connection to the server"
         case .software: "an error in the tool or its libraries"

@@ -50,7 +50,7 @@ extension Option {
         case .certificate:
             [
                 "show this certificate (PEM, or PKCS #12 by the name",
-                ".p12 or .pfx); TEXT is what its key is encrypted with",
+                ".p12 or .pfx), with the passphrase of its key",
             ]
         case .key: ["the certificate's private key (PEM), if it is not in", "the same file"]
         case .passphrase: ["the passphrase of the key"]
@@ -128,6 +128,7 @@ extension Option {
             ["go on with what an earlier download to FILE left,", "if the server says that it is still the same"]
         case .removeOnError: ["leave nothing to go on with if it fails"]
         case .sha256: ["fail, and leave the old FILE, unless the new one's", "SHA-256 is this"]
+        case .crc32: ["the same with the CRC-32, eight digits"]
         case .fsync: ["have it on the disk, not only in memory, at the end"]
         case .next: ["begin another transfer, with options of its own"]
         case .parallel: ["do up to N transfers at the same time; 1 unless", "given"]

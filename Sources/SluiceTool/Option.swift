@@ -53,6 +53,7 @@ enum Option: String, CaseIterable, Sendable {
     case continueAt = "continue"
     case removeOnError = "remove-on-error"
     case sha256
+    case crc32
     case fsync
 
     case next
@@ -144,8 +145,8 @@ enum Option: String, CaseIterable, Sendable {
         case .maxTime, .connectTimeout, .idleTimeout, .retryDelay, .retryMaxTime: "SECONDS"
         case .maxResponse, .limitRate, .maxTotal, .maxFile, .maxField, .maxHeaders, .minFree: "BYTES"
         case .maxRedirects, .retry, .parallel, .gzipWorkers, .maxParts, .maxConnections: "N"
+        case .sha256, .crc32: "HEX"
         case .gzipLength: "HOW"
-        case .sha256: "HEX"
         case .contentType: "TYPE"
         case .into: "DIR"
         case .port: "PORT"
@@ -153,8 +154,8 @@ enum Option: String, CaseIterable, Sendable {
         case .allowHost: "NAME"
         case .formEscape, .strictFiles, .printContentType, .printLength, .digest, .anyAuth, .location,
             .allowInsecureRedirects, .insecure, .http1, .http2, .http2PriorKnowledge, .retryAnyMethod, .remoteName,
-            .continueAt, .removeOnError, .fsync, .next, .failEarly, .fail, .verbose, .lenient, .force, .list, .json,
-            .once, .digests, .help, .version:
+            .continueAt, .removeOnError, .fsync, .next, .failEarly, .lenient, .force, .list, .json, .once, .digests,
+            .fail, .verbose, .help, .version:
             nil
         }
     }

@@ -64,14 +64,14 @@ struct ReceiveCommand: Sendable {
 
     private mutating func take(_ given: ParsedArguments.Given) throws(ToolError) {
         switch given.option {
-        case .port: port = UInt16(try OptionValue.number(given, in: 0...Int(UInt16.max)))
+        case .port: port = UInt16(try given.number(in: 0...Int(UInt16.max)))
         case .bind: address = given.value
         case .allowHost: hosts.append(given.value)
         case .into: directory = given.value
         case .once: endsAfterOne = true
         case .digests: makesDigests = true
-        case .minFree: minimumFree = Int64(try OptionValue.bytes(given))
-        case .maxConnections: connections = try OptionValue.number(given, in: 1...10_000)
+        case .minFree: minimumFree = Int64(try given.bytes())
+        case .maxConnections: connections = try given.number(in: 1...10_000)
         default: break
         }
     }

@@ -51,14 +51,14 @@ struct RequestOptions: Sendable {
         case .bearer, .oauth2Bearer: token = given.value
         case .location: followsRedirects = true
         case .maxRedirects:
-            redirectLimit = given.value == "-1" ? .max : try OptionValue.number(given, in: 0...Int(Int32.max))
+            redirectLimit = given.value == "-1" ? .max : try given.number(in: 0...Int(Int32.max))
         case .allowInsecureRedirects: request.allowsInsecureRedirects = true
-        case .maxTime: request.totalTimeout = try OptionValue.seconds(given)
-        case .connectTimeout: request.connectTimeout = try OptionValue.seconds(given)
-        case .idleTimeout: request.idleTimeout = try OptionValue.seconds(given)
-        case .maxResponse: request.responseBodyLimit = try OptionValue.bytes(given)
+        case .maxTime: request.totalTimeout = try given.seconds()
+        case .connectTimeout: request.connectTimeout = try given.seconds()
+        case .idleTimeout: request.idleTimeout = try given.seconds()
+        case .maxResponse: request.responseBodyLimit = try given.bytes()
         case .limitRate:
-            let limit = try OptionValue.bytes(given)
+            let limit = try given.bytes()
             request.uploadRateLimit = limit == 0 ? nil : limit
             request.downloadRateLimit = request.uploadRateLimit
         default:
@@ -70,13 +70,13 @@ struct RequestOptions: Sendable {
 
     private mutating func takeRetry(_ given: ParsedArguments.Given) throws(ToolError) -> Bool {
         switch given.option {
-        case .retry: retry.maximumAttempts = try OptionValue.number(given, in: 0...1_000_000) + 1
+        case .retry: retry.maximumAttempts = try given.number(in: 0...1_000_000) + 1
         case .retryDelay:
-            guard let delay = try OptionValue.seconds(given) else { break }
+            guard let delay = try given.seconds() else { break }
             retry.baseDelay = delay
             retry.maximumDelay = delay
         case .retryMaxTime:
-            retry.deadline = try OptionValue.seconds(given)
+            retry.deadline = try given.seconds()
             // Who says how long to go on has said how long to wait.
             if let deadline = retry.deadline { retry.maximumRetryAfter = deadline }
         case .retryAnyMethod: retry.repeatsAnyMethod = true
@@ -167,7 +167,7 @@ struct RequestOptions: Sendable {
         request.proxy = try askedProxy()
         if let path = request.tls.caFile { try Descriptor.checkReadable(path) }
         if let certificate {
-            let (file, passphrase) = OptionValue.certificate(certificate)
+            let (file, passphrase) = SecretValue.certificate(certificate)
             try Descriptor.checkReadable(file)
             if let key { try Descriptor.checkReadable(key) }
             request.tls.clientCertificate = .init(
@@ -206,7 +206,7 @@ struct RequestOptions: Sendable {
         _ option: String,
         at place: String = ""
     ) throws(ToolError) -> (user: String, password: String) {
-        if let credentials = OptionValue.credentials(given) { return credentials }
+        if let credentials = SecretValue.credentials(given) { return credentials }
         return (given, try Password.ask(for: given, at: place, option))
     }
 }

@@ -15,7 +15,7 @@ struct RunOptions: Sendable {
     /// - Throws: A usage error for a value that is none of the option's.
     mutating func take(_ given: ParsedArguments.Given) throws(ToolError) -> Bool {
         switch given.option {
-        case .parallel: parallel = try OptionValue.number(given, in: 1...10_000)
+        case .parallel: parallel = try given.number(in: 1...10_000)
         case .failEarly: failsEarly = true
         case .progress:
             guard let style = ProgressDisplay.Style(rawValue: given.value) else {

@@ -4,7 +4,7 @@ import Sluice
 struct ShownProgress {
     let completedBytes: Int64
     let totalBytes: Int64?
-    /// The present rate; at the end that over all of the attempt, which is what remains of interest.
+    /// At the end the rate over all of the time, which is what remains of interest; the present one before.
     let bytesPerSecond: Double?
     let fractionCompleted: Double?
     let secondsRemaining: Double?
@@ -17,7 +17,9 @@ struct ShownProgress {
         let total = source.map(\.totalBytes) ?? progress.totalBytes
         totalBytes = total
         let currentRate = source.map(\.bytesPerSecond) ?? progress.bytesPerSecond
-        bytesPerSecond = currentRate
+        bytesPerSecond =
+            progress.isFinished && progress.elapsedSeconds > 0
+            ? Double(completedBytes - progress.resumedBytes) / progress.elapsedSeconds : currentRate
         ratio =
             source.flatMap { source in
                 progress.completedBytes > 0 ? Double(source.completedBytes) / Double(progress.completedBytes) : nil

@@ -35,6 +35,7 @@ enum Tool {
             switch name {
             case "encode":
                 try await run(arguments, EncodeCommand.groups, EncodeCommand.help) { (parsed) async throws(ToolError) in
+                    // Only uploads and downloads have --next.
                     try await EncodeCommand(parsed[0]).run()
                 }
             case "upload":

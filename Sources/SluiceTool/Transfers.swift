@@ -55,35 +55,30 @@ struct Transfers: Sendable {
         _ client: CurlClient,
         _ display: ProgressDisplay
     ) async -> [Int: ToolError] {
-        await withTaskGroup(of: (number: Int, error: ToolError?).self) { group in
-            var failures: [Int: ToolError] = [:]
-            var next = 0
-            func startNext() {
-                guard next < lengths.count, !Task.isCancelled else { return }
-                let number = next
-                next += 1
+        let queue = TransferQueue(lengths.count)
+        await withTaskGroup(of: Bool.self) { group in
+            // Each does one after the other, so that nothing stands between the end of one and the start of the next.
+            for _ in 0..<min(options.parallel, lengths.count) {
                 group.addTask {
-                    do throws(ToolError) {
-                        try await transfer(number, client, TransferDisplay(display, number))
-                        return (number, nil)
-                    } catch {
-                        return (number, error)
+                    while !Task.isCancelled, let number = queue.next() {
+                        let share = TransferDisplay(display, number)
+                        do throws(ToolError) {
+                            try await transfer(number, client, share)
+                            display.end(number, succeeded: true)
+                        } catch {
+                            display.end(number, succeeded: false)
+                            // What was cancelled has no error of its own to tell.
+                            if Task.isCancelled { break }
+                            queue.add(error, of: number)
+                            if lengths.count > 1 { share.say(error.message) }
+                            if options.failsEarly { return true }
+                        }
                     }
+                    return false
                 }
             }
-            for _ in 0..<options.parallel { startNext() }
-            while let ended = await group.next() {
-                // What was cancelled has no error of its own to tell.
-                let error = Task.isCancelled || group.isCancelled ? nil : ended.error
-                display.end(ended.number, succeeded: ended.error == nil)
-                if let error {
-                    failures[ended.number] = error
-                    if lengths.count > 1 { TransferDisplay(display, ended.number).say(error.message) }
-                    if options.failsEarly { group.cancelAll() }
-                }
-                if !group.isCancelled { startNext() }
-            }
-            return failures
+            for await endsOthers in group where endsOthers { group.cancelAll() }
         }
+        return queue.failures
     }
 }

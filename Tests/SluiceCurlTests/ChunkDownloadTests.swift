@@ -97,8 +97,8 @@ import Darwin
     func `Chunks come to the whole`(scheme: String) async throws {
         let nginx = try await Fixtures.nginx
         let content = TemporaryDirectory.noise(5_000_000, seed: 4)
-        try nginx.store("chunks", content)
-        let url = scheme == "http" ? nginx.url("/store/chunks") : nginx.secureURL("/store/chunks")
+        try nginx.store("chunks-\(scheme)", content)
+        let url = scheme == "http" ? nginx.url("/store/chunks-http") : nginx.secureURL("/store/chunks-https")
         let response = try await client.downloadChunks(Fixtures.secureRequest(nil, url: url))
         #expect(response.head.status == 200)
         #expect(response.head.body.isEmpty)

@@ -40,6 +40,21 @@ import Testing
         #expect(progress.completedUnitCount == stream.position)
     }
 
+    @Test("Where parts are compressed the Progress counts what is read", arguments: [Gzip.Length.unknown, .measured])
+    func compressed(length: Gzip.Length) throws {
+        var form = MultipartForm()
+        try form.append(.file("f", bytes: pattern(1_000_000), filename: "x").gzip(workers: 1, length: length))
+        let progress = Progress(totalUnitCount: -1)
+        let stream = try form.body().makeInputStream(progress: Progress.handler(for: progress))
+        stream.open()
+        _ = read(stream, 1000)
+        #expect(progress.totalUnitCount > 1_000_000 && progress.totalUnitCount < 1_001_000)
+        #expect(!progress.isFinished && !progress.isIndeterminate)
+        _ = drain(stream)
+        #expect(progress.isFinished && progress.completedUnitCount == progress.totalUnitCount)
+        #expect(progress.completedUnitCount > 1_000_000)
+    }
+
     @Test("The rate and the time that is left are told where they are known")
     func rate() async throws {
         var form = MultipartForm()

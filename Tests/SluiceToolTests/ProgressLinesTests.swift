@@ -66,8 +66,9 @@ import Testing
             isLast: true
         )
         #expect(
-            ProgressLines.json(progress, transfer: 1)
-                .contains(#""part":null,"source":null,"elapsed":0,"finished":true}"#)
+            ProgressLines.json(progress, transfer: 1).contains(
+                #""part":null,"source":null,"elapsed":0,"finished":true}"#
+            )
         )
         #expect(ProgressBar.line(progress, columns: 100).hasSuffix("in     0:00"))
     }

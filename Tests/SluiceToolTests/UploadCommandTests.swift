@@ -180,8 +180,8 @@ import Testing
         #expect(completed == completed.sorted())
         #expect(completed.count == reports.count)
         let keys: Set = [
-            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "source", "elapsed",
-            "finished",
+            "transfer", "completed", "total", "fraction", "rate", "eta", "attempt", "resumed", "part", "source",
+            "elapsed", "finished",
         ]
         #expect(reports.allSatisfy { $0.keys == keys })
         // Someone else's parser agrees.
@@ -207,7 +207,7 @@ import Testing
     @Test func `Without a terminal progress is lines`() async throws {
         let run = try await sluice("upload", try UploadServers.url("/discard"), "-F", "a=b")
         #expect(run.errors.hasPrefix("100%, 121 B of 121 B, "))
-        #expect(run.errors.contains("done in 0:00"))
+        #expect(run.errors.contains("done in 0:"))
         #expect(!run.errors.contains("\r"))
         let unknown = try await shell(
             #"(printf a; sleep 2.5; printf b) | "$sluice" upload "$1" -F a=@-"#,

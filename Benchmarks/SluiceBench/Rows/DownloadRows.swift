@@ -22,21 +22,21 @@ enum DownloadRows {
                 guard let curl = Child.onPath("curl") else { return .absent("curl is not installed") }
                 let sink = try Sink()
                 let client = CurlClient()
-                let url = "\(sink.url)\(options.size)"
+                let path = "\(options.size)"
                 let target = fixture.directory + "/download"
                 return .paired(
                     bytes: options.size,
                     sluice: {
                         // Both make a new file, so that neither has to free what the other one wrote.
                         unsafe unlink(target)
-                        _ = try await client.download(CurlRequest(url: url), toFile: target)
+                        _ = try await client.download(CurlRequest(url: sink.url + path), toFile: target)
                     },
                     limits: [
                         (
                             "curl -o",
                             {
                                 unsafe unlink(target)
-                                try Child(curl, ["-s", "-o", target, url], output: "/dev/null").wait()
+                                try Child(curl, ["-s", "-o", target, sink.url + path], output: "/dev/null").wait()
                             }
                         )
                     ]
@@ -52,22 +52,26 @@ enum DownloadRows {
                 }
                 let sink = try Sink()
                 let client = CurlClient()
-                let url = "\(sink.url)\(options.size)"
+                let path = "\(options.size)"
                 let target = fixture.directory + "/download"
                 var checks = FileDownloadOptions()
-                checks.sha256 = try await digest(of: url, client, sha256sum, target)
+                checks.sha256 = try await digest(of: sink.url + path, client, sha256sum, target)
                 return .paired(
                     bytes: options.size,
                     sluice: { [checks] in
                         unsafe unlink(target)
-                        _ = try await client.download(CurlRequest(url: url), toFile: target, options: checks)
+                        _ = try await client.download(
+                            CurlRequest(url: sink.url + path),
+                            toFile: target,
+                            options: checks
+                        )
                     },
                     limits: [
                         (
                             "curl -o; sha256sum",
                             {
                                 unsafe unlink(target)
-                                try Child(curl, ["-s", "-o", target, url], output: "/dev/null").wait()
+                                try Child(curl, ["-s", "-o", target, sink.url + path], output: "/dev/null").wait()
                                 try Child(sha256sum, [target], output: "/dev/null").wait()
                             }
                         )
@@ -82,12 +86,13 @@ enum DownloadRows {
                 guard let curl = Child.onPath("curl") else { return .absent("curl is not installed") }
                 let sink = try Sink()
                 let client = CurlClient()
-                let url = "\(sink.url)\(options.size)"
+                let path = "\(options.size)"
                 return .paired(
                     bytes: options.size,
                     sluice: {
                         var count: Int64 = 0
-                        for try await chunk in try await client.downloadChunks(CurlRequest(url: url)).chunks {
+                        for try await chunk in try await client.downloadChunks(CurlRequest(url: sink.url + path)).chunks
+                        {
                             count += Int64(chunk.count)
                         }
                         try Libc.check("chunks", count == options.size ? 0 : -1)
@@ -95,31 +100,46 @@ enum DownloadRows {
                     limits: [
                         (
                             "curl -o /dev/null",
-                            { try Child(curl, ["-s", "-o", "/dev/null", url], output: "/dev/null").wait() }
+                            { try Child(curl, ["-s", "-o", "/dev/null", sink.url + path], output: "/dev/null").wait() }
                         )
                     ]
                 )
             },
             Row(
-                name: "rss-download",
-                summary: "peak memory of downloading one large file, in a process of its own",
+                name: "rss-tool-download",
+                summary: "peak memory of `sluice download` of one large file",
                 mark: .valueAtMost(20, "MiB")
             ) { fixture, options in
+                let tool = try Child.besideThis("sluice")
+                guard unsafe access(tool, X_OK) == 0 else { return .absent("build the product sluice first") }
                 let sink = try Sink()
                 let target = fixture.directory + "/download"
                 let url = "\(sink.url)\(options.size)"
-                let peak = try MemoryRows.peak(of: "/proc/self/exe", ["--download", url, target])
-                return .value(peak, details: "\(options.mebibytes) MiB")
+                let peak = try MemoryRows.peak(of: tool, ["download", url, "-o", target, "--progress", "none"])
+                return withExtendedLifetime(sink) { .value(peak, details: "\(options.mebibytes) MiB") }
+            },
+            Row(
+                name: "download-tool",
+                summary: "`sluice download` of one large file as a process; limit: `curl -o`",
+                mark: .timeAtMost(1)
+            ) { fixture, options in
+                let tool = try Child.besideThis("sluice")
+                guard unsafe access(tool, X_OK) == 0 else { return .absent("build the product sluice first") }
+                guard let curl = Child.onPath("curl") else { return .absent("curl is not installed") }
+                let sink = try Sink()
+                let path = "\(options.size)"
+                let target = fixture.directory + "/download"
+                func run(_ program: String, _ arguments: [String]) throws {
+                    unsafe unlink(target)
+                    try Child(program, arguments, output: "/dev/null").wait()
+                }
+                return .paired(
+                    bytes: options.size,
+                    sluice: { try run(tool, ["download", sink.url + path, "-o", target, "--progress", "none"]) },
+                    limits: [("curl -o", { try run(curl, ["-s", "-o", target, sink.url + path]) })]
+                )
             },
         ]
-    }
-
-    /// What runs in the child of the row `rss-download`: `sluice-bench --download URL PATH`.
-    static func download(_ url: String, to path: String) async throws {
-        let client = CurlClient()
-        _ = try await client.download(CurlRequest(url: url), toFile: path)
-        // Until the parent has looked.
-        sleep(1)
     }
 
     /// The digest that `sha256sum` gives.

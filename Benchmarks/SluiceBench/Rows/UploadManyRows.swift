@@ -28,7 +28,8 @@ enum UploadManyRows {
                 let path = fixture.directory + "/mebibyte"
                 let descriptor = try Libc.create(path)
                 defer { close(descriptor) }
-                unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(Libc.Buffer(1 << 20).bytes))
+                let mebibyte = Libc.Buffer(1 << 20)
+                unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(mebibyte.bytes))
                 let list = try list(of: path, sink.url, fixture)
                 var configuration = CurlClient.Configuration()
                 configuration.maximumConnectionsPerHost = atATime
@@ -39,7 +40,10 @@ enum UploadManyRows {
                 let most = "\(atATime)"
                 return .paired(
                     bytes: Int64(count) << 20,
-                    sluice: { [request] in try await uploadMany(body, request, client) },
+                    sluice: { [request] in
+                        try await uploadMany(body, request, client)
+                        withExtendedLifetime(sink) {}
+                    },
                     limits: [
                         (
                             "curl --parallel",
@@ -71,7 +75,15 @@ enum UploadManyRows {
                             if case .response(let response) = event { try Libc.check("status", response.status - 200) }
                         }
                     },
-                    limits: [("without", { [request] in _ = try await client.upload(body, request) })]
+                    limits: [
+                        (
+                            "without",
+                            { [request] in
+                                _ = try await client.upload(body, request)
+                                withExtendedLifetime(sink) {}
+                            }
+                        )
+                    ]
                 )
             },
             Row(
@@ -94,7 +106,7 @@ enum UploadManyRows {
                     _ = await upload.result
                     longest = max(longest, (Libc.seconds() - start) * 1000)
                 }
-                return .value(longest, details: "")
+                return withExtendedLifetime(sink) { .value(longest, details: "") }
             },
         ]
     }

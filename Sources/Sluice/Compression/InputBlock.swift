@@ -46,11 +46,8 @@ final class BlockBuffer: @unchecked Sendable {
     deinit { unsafe memory?.deallocate() }
 
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        unsafe body(
-            UnsafeRawBufferPointer(
-                rebasing: memory?[..<count] ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)[...]
-            )
-        )
+        guard let memory = unsafe memory else { return unsafe body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return unsafe body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
     /// Begins with the last bytes of what a buffer holds, which may be this one.

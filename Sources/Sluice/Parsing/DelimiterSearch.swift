@@ -2,9 +2,9 @@
 ///
 /// A delimiter is a line break and `--boundary`. Its first byte (CR, or LF where lines may end in that alone) occurs in
 /// it once, because a boundary has neither. So each position is probed for the first and for the last byte, 16 positions
-/// with one comparison each. Where any of the 16 passes, they are probed for the delimiter's first eight bytes; and what
-/// passes that is compared with the rest. Two positions that pass are eight bytes apart or more, and so far that what
-/// was equal does not overlap: the work is linear for any bytes, and of two for each 16 bytes at most.
+/// with one comparison each. Where two of 8 pass, they are probed for the delimiter's first eight bytes as well; and what
+/// passes is compared with the rest. Two positions that pass are so far apart that what was equal does not overlap: the
+/// work is linear for any bytes, and of two comparisons for each 16 bytes at most.
 ///
 /// This file is the parser's only one that reads memory without bounds checks. What makes it sound: `needle` has at
 /// least 4 bytes (a line break, two hyphens, one character); a probe at `i` reads 16 bytes at `i` plus at most `last`,
@@ -118,25 +118,49 @@ struct DelimiterSearch: Sendable {
         _ comparisons: inout Int
     ) -> Int? {
         guard isAny(mask) else { return nil }
-        var mask = mask
+        var words = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+        // One bit a byte.
+        var hits = (UInt64(littleEndian: words[0]) & Self.bits, UInt64(littleEndian: words[1]) & Self.bits)
+        // Where hits are closer than a delimiter's first eight bytes are long, most of them are none.
+        if (hits.0 & (hits.0 &- 1)) | (hits.1 & (hits.1 &- 1)) != 0 {
+            words = unsafe unsafeBitCast(mask .& probeHead(bytes + index, pattern), to: SIMD2<UInt64>.self)
+            hits = (UInt64(littleEndian: words[0]) & Self.bits, UInt64(littleEndian: words[1]) & Self.bits)
+        }
+        if let found = unsafe firstMatch(bytes, index, hits.0, pattern, &comparisons) { return found }
+        return unsafe firstMatch(bytes, index &+ 8, hits.1, pattern, &comparisons)
+    }
+
+    private static var bits: UInt64 { 0x8080_8080_8080_8080 }
+
+    /// Which of 16 positions have the delimiter's second to eighth byte.
+    @inline(__always)
+    private func probeHead(_ bytes: UnsafeRawPointer, _ pattern: Pattern) -> Mask {
+        var mask = Mask(repeating: true)
         for offset in 1..<8 {
-            let probed = unsafe (bytes + index).loadUnaligned(
+            let probed = unsafe bytes.loadUnaligned(
                 fromByteOffset: min(offset, pattern.last),
                 as: SIMD16<UInt8>.self
             )
             let expected = unsafe pattern.head[offset &- 1]
             mask .&= probed .== expected
         }
-        let words = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
-        for half in 0..<2 {
-            // One bit a byte.
-            var bits = UInt64(littleEndian: words[half]) & 0x8080_8080_8080_8080
-            while bits != 0 {
-                let position = index &+ half &* 8 &+ (bits.trailingZeroBitCount &>> 3)
-                comparisons &+= 1
-                if unsafe isDelimiter(bytes + position, pattern) { return position }
-                bits &= bits &- 1
-            }
+        return mask
+    }
+
+    @inline(__always)
+    private func firstMatch(
+        _ bytes: UnsafeRawPointer,
+        _ index: Int,
+        _ hits: UInt64,
+        _ pattern: Pattern,
+        _ comparisons: inout Int
+    ) -> Int? {
+        var hits = hits
+        while hits != 0 {
+            let position = index &+ (hits.trailingZeroBitCount &>> 3)
+            comparisons &+= 1
+            if unsafe isDelimiter(bytes + position, pattern) { return position }
+            hits &= hits &- 1
         }
         return nil
     }
@@ -145,15 +169,13 @@ struct DelimiterSearch: Sendable {
     @inline(__always)
     private func isDelimiter(_ bytes: UnsafeRawPointer, _ pattern: Pattern) -> Bool {
         let count = unsafe pattern.last &+ 1
-        guard unsafe bytes.loadUnaligned(as: UInt32.self) == pattern.needle.loadUnaligned(as: UInt32.self) else {
-            return false
-        }
         guard count >= 8 else {
-            // The last four, which are the same ones or overlap them.
-            return unsafe bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
-                == pattern.needle.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            // The first four and the last four, which are the same ones or overlap.
+            return unsafe bytes.loadUnaligned(as: UInt32.self) == pattern.needle.loadUnaligned(as: UInt32.self)
+                && bytes.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+                    == pattern.needle.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
         }
-        var offset = 4
+        var offset = 0
         while offset < count &- 8 {
             guard
                 unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

@@ -1,5 +1,5 @@
 /// Decompresses chunk by chunk, and counts.
-struct GunzipState {
+package struct GunzipState {
     private let limits: GunzipLimits
     private var inflater: Inflater?
     private var input: (bytes: HeldBytes, offset: Int)?
@@ -11,17 +11,17 @@ struct GunzipState {
 
     private static let chunkSize = 64 << 10
 
-    init(_ limits: GunzipLimits) {
+    package init(_ limits: GunzipLimits) {
         self.limits = limits
     }
 
     /// Gives the next compressed bytes, when ``next()`` has no more of those before.
-    mutating func feed(_ bytes: HeldBytes) {
+    package mutating func feed(_ bytes: HeldBytes) {
         input = (bytes, 0)
     }
 
     /// The next decompressed bytes; nil where that needs more input.
-    mutating func next() throws(MultipartError) -> [UInt8]? {
+    package mutating func next() throws(MultipartError) -> [UInt8]? {
         if let failure { throw failure }
         do throws(MultipartError) {
             while let (bytes, offset) = input {
@@ -41,7 +41,7 @@ struct GunzipState {
     }
 
     /// Says that there is no more input.
-    func finish() throws(MultipartError) {
+    package func finish() throws(MultipartError) {
         guard isComplete == true else {
             throw MultipartError(.invalidGzip, "the gzip content is \(isComplete == nil ? "empty" : "cut off")")
         }

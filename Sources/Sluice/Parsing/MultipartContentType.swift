@@ -32,15 +32,16 @@ public struct MultipartContentType: Hashable, Sendable {
                 guard boundary == nil else {
                     throw ParameterScanner.Problem(
                         offset: parameter.name.lowerBound,
-                        reason: "the boundary occurs twice"
+                        reason: "the boundary occurs twice",
+                        code: .invalidBoundary
                     )
                 }
                 let decoding: ParserPolicies.NameDecoding = parameter.isQuoted ? .backslash : .compatible
                 boundary = decoding.decode(bytes[parameter.value])
             }
         } catch {
-            let code: MultipartError.Code =
-                error.reason.hasPrefix("the boundary") ? .invalidBoundary : .invalidMediaType
+            // Of too many parameters the status is the same as of malformed ones.
+            let code = error.code == .invalidBoundary ? error.code : .invalidMediaType
             throw MultipartError(code, "in the Content-Type \"\(printable(value))\" \(error.reason)")
         }
         guard let boundary else {

@@ -20,7 +20,7 @@ struct ParameterScanner {
     struct Problem: Error {
         let offset: Int
         let reason: String
-        var isTooMany = false
+        var code = MultipartError.Code.invalidHeader
     }
 
     let bytes: ContiguousArray<UInt8>
@@ -65,7 +65,11 @@ struct ParameterScanner {
                 throw Problem(offset: index, reason: "something other than a semicolon is behind a value")
             }
             guard left > 0 else {
-                throw Problem(offset: index - 1, reason: "there are more parameters than are allowed", isTooMany: true)
+                throw Problem(
+                    offset: index - 1,
+                    reason: "there are more parameters than are allowed",
+                    code: .tooManyParameters
+                )
             }
             left -= 1
             skipWhitespace()

@@ -55,7 +55,7 @@ extension PartHeaders {
             }
         } catch {
             throw problem(
-                error.isTooMany ? .tooManyParameters : .invalidHeader,
+                error.code,
                 "in the Content-Disposition \(error.reason)",
                 at: error.offset
             )

@@ -83,6 +83,9 @@ public struct PartHeaders: Sendable {
     /// extension. Two parts may have the same.
     public var sanitizedFilename: String? { filenameBytes.map { SafeFilename.sanitize($0) } }
 
+    /// What ``sanitizedFilename`` makes of a name.
+    package static func sanitized(_ filename: [UInt8]) -> String { SafeFilename.sanitize(filename) }
+
     // MARK: Other fields
 
     /// The Content-Type as it is, with invalid UTF-8 repaired; nil where there is none.

@@ -37,9 +37,24 @@ enum SinkVerdict {
     case refuse(TransferError.Code, String)
 }
 
+/// The sinks that have bytes for tasks, which are told of them once libcurl has no more at the moment.
+final class FullSinks {
+    private var sinks: [ChunkSink] = []
+
+    func add(_ sink: ChunkSink) { sinks.append(sink) }
+
+    func flush() {
+        guard !sinks.isEmpty else { return }
+        for sink in sinks { sink.flush() }
+        sinks.removeAll(keepingCapacity: true)
+    }
+}
+
 /// The sink for a task that takes chunks.
 final class ChunkSink: BodySink {
     private let channel: ChunkChannel
+    private let fullSinks: FullSinks
+    private var isFull = false
     private let onRoom: @Sendable () -> Void
     private var validator: Validator?
     private var hasBegun = false
@@ -48,8 +63,9 @@ final class ChunkSink: BodySink {
     private(set) var isPaused = false
 
     /// Makes a sink; `onRoom` is called from another thread when there is room again.
-    init(_ channel: ChunkChannel, onRoom: @escaping @Sendable () -> Void) {
+    init(_ channel: ChunkChannel, _ fullSinks: FullSinks, onRoom: @escaping @Sendable () -> Void) {
         self.channel = channel
+        self.fullSinks = fullSinks
         self.onRoom = onRoom
     }
 
@@ -82,8 +98,19 @@ final class ChunkSink: BodySink {
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         isPaused = unsafe !channel.add(bytes, onRoom: onRoom)
-        if !isPaused { position += Int64(bytes.count) }
-        return !isPaused
+        if isPaused { return false }
+        position += Int64(bytes.count)
+        if !isFull {
+            isFull = true
+            fullSinks.add(self)
+        }
+        return true
+    }
+
+    /// Hands what was taken to the task, if it waits.
+    func flush() {
+        isFull = false
+        channel.flush()
     }
 }
 

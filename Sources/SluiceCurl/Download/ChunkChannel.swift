@@ -41,42 +41,65 @@ final class ChunkChannel: Sendable {
         waiter?.resume(returning: .success(head))
     }
 
-    /// Adds bytes.
+    /// Adds bytes, which wait for ``flush()``.
     ///
     /// - Parameters:
     ///   - bytes: The bytes, which are copied.
     ///   - onRoom: Called, from another thread, when they are to be offered again.
     /// - Returns: False where they do not fit, and nothing was added.
     func add(_ bytes: UnsafeRawBufferPointer, onRoom: @escaping @Sendable () -> Void) -> Bool {
-        // The pointer is used before the lock is let go.
-        let count = bytes.count
-        let step = state.withLock { state -> (Bool, CheckedContinuation<Chunk, Never>?, [UInt8]?) in
-            if !state.bytes.isEmpty, state.bytes.count + count > capacity {
-                state.onRoom = onRoom
-                return (false, nil, nil)
+        let (isAdded, delivery) = state.withLock { state -> (Bool, Delivery?) in
+            var delivery: Delivery?
+            if !state.bytes.isEmpty, state.bytes.count + bytes.count > capacity {
+                delivery = Self.deliver(&state)
+                guard delivery != nil else {
+                    state.onRoom = onRoom
+                    return (false, nil)
+                }
             }
             unsafe state.bytes.append(contentsOf: bytes)
-            guard !state.chunkWaiters.isEmpty else { return (true, nil, nil) }
-            defer { state.bytes = [] }
-            return (true, state.chunkWaiters.removeFirst(), state.bytes)
+            return (true, delivery)
         }
-        step.1?.resume(returning: .success(step.2))
-        return step.0
+        delivery?.make()
+        return isAdded
+    }
+
+    /// Hands what was added to a task that waits for it.
+    ///
+    /// Once for all that came at a time: to wake up a task takes longer than libcurl takes for a piece.
+    func flush() {
+        state.withLock { Self.deliver(&$0) }?.make()
     }
 
     /// Says that there are no more bytes, and why.
     func finish(_ end: Result<Void, TransferError>) {
-        let (headWaiter, chunkWaiters) = state.withLock { state in
+        let (delivery, headWaiter, chunkWaiters) = state.withLock { state in
+            let delivery = Self.deliver(&state)
             if state.end == nil { state.end = end }
             state.onRoom = nil
             defer {
                 state.headWaiter = nil
                 state.chunkWaiters = []
             }
-            return (state.headWaiter, state.chunkWaiters)
+            return (delivery, state.headWaiter, state.chunkWaiters)
         }
+        delivery?.make()
         if case .failure(let error) = end { headWaiter?.resume(returning: .failure(error)) }
         for waiter in chunkWaiters { waiter.resume(returning: end.map { nil }) }
+    }
+
+    /// Bytes, and the task that gets them once the lock is let go.
+    private struct Delivery: Sendable {
+        let waiter: CheckedContinuation<Chunk, Never>
+        let bytes: [UInt8]
+
+        func make() { waiter.resume(returning: .success(bytes)) }
+    }
+
+    private static func deliver(_ state: inout State) -> Delivery? {
+        guard !state.bytes.isEmpty, !state.chunkWaiters.isEmpty else { return nil }
+        defer { state.bytes = [] }
+        return Delivery(waiter: state.chunkWaiters.removeFirst(), bytes: state.bytes)
     }
 
     // MARK: From the task

@@ -18,15 +18,15 @@ struct LimitOptions: Sendable {
     /// - Throws: A usage error for a value that is no number.
     mutating func take(_ given: ParsedArguments.Given) throws(ToolError) -> Bool {
         switch given.option {
-        case .maxTotal: limits.totalBytes = Int64(try OptionValue.bytes(given))
-        case .maxFile: limits.fileBytes = Int64(try OptionValue.bytes(given))
+        case .maxTotal: limits.totalBytes = Int64(try given.bytes())
+        case .maxFile: limits.fileBytes = Int64(try given.bytes())
         case .maxField:
-            limits.fieldBytes = Int64(try OptionValue.bytes(given))
+            limits.fieldBytes = Int64(try given.bytes())
             // Else eight such fields would be too much.
             limits.totalFieldBytes = max(limits.totalFieldBytes, limits.fieldBytes)
-        case .maxParts: limits.partCount = try OptionValue.number(given, in: 0...Int(Int32.max))
+        case .maxParts: limits.partCount = try given.number(in: 0...Int(Int32.max))
         case .maxHeaders:
-            limits.partHeaderBytes = try OptionValue.bytes(given)
+            limits.partHeaderBytes = try given.bytes()
             limits.totalHeaderBytes = max(limits.totalHeaderBytes, limits.partHeaderBytes)
         default: return false
         }

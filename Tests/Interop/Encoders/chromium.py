@@ -128,7 +128,8 @@ def running() -> Iterator[Browser]:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=os.environ | {"LC_ALL": "C.UTF-8"},
+                # Filenames are UTF-8; and what it keeps about its user goes with the profile.
+                env=os.environ | {"LC_ALL": "C.UTF-8", "HOME": profile},
                 start_new_session=True,
             )
         os.close(to_browser[0])

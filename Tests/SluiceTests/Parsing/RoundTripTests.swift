@@ -99,7 +99,7 @@ import Testing
         for (index, outcomes) in try await ForeignParsers.parse(bodies).enumerated() {
             let type = try MultipartContentType(bodies[index].contentType)
             let ours = try Self.pieces(bodies[index].bytes()[...], type, .compatible)
-            let sums = try await ForeignParsers.sha256(of: ours.map(\.content))
+            let sums = ours.isEmpty ? [] : try await ForeignParsers.sha256(of: ours.map(\.content))
             for (parser, outcome) in outcomes {
                 let comment: Comment = "\(parser), seed \(seeds[index])"
                 // Python's email package calls a form without parts an error.

@@ -99,7 +99,9 @@ import Testing
         let stem = name.split(separator: ".", omittingEmptySubsequences: false)[0].uppercased()
         let device = stem.hasSuffix(" ") ? String(stem.dropLast(stem.reversed().prefix { $0 == " " }.count)) : stem
         if ["CON", "PRN", "AUX", "NUL"].contains(device) { return "device" }
-        if device.count == 4, ["COM", "LPT"].contains(String(device.prefix(3))), device.last?.isNumber == true {
+        if device.unicodeScalars.count == 4, ["COM", "LPT"].contains(String(device.prefix(3))),
+            device.last?.isNumber == true
+        {
             return "device"
         }
         return nil
