@@ -52,11 +52,7 @@ enum PeerRows {
         if peers.isEmpty { return .absent("no peer is installed: make bench-peers") }
         return .race(
             bytes: bytes,
-            sluice: { [request] in
-                _ = try await client.upload(body, request)
-                // It ends with the last reference.
-                _ = sink
-            },
+            sluice: { [request] in _ = try await client.upload(body, request) },
             peers: peers,
             absent: absent
         )
