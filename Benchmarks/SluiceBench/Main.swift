@@ -13,7 +13,7 @@ enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all + UploadManyRows.all
             + DownloadRows.all + ReceiveRows.all + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all
-            + ParserRows.all + OldWayRows.all + PeerRows.all
+            + ParserRows.all + OldWayRows.all + PeerRows.all + PeerParserRows.all
     }
 
     static func main() async {

@@ -35,7 +35,7 @@ struct Runner {
         var report = Report(
             date: Date(),
             command: command,
-            machine: Machine(peers: options.includesPeers ? PeerRows.names : []),
+            machine: Machine(peers: options.includesPeers ? PeerRows.names + PeerParserRows.names : []),
             options: options
         )
         if !options.printsJSON {
