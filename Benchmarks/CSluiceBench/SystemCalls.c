@@ -153,19 +153,33 @@ static bool note(struct trace *trace, pid_t id) {
     return false;
 }
 
-// Lets all threads run on unwatched; `stopped` is stopped already.
+// Lets a thread run on unwatched.
+static void detach(pid_t id) {
+    ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
+    int status;
+    if (waitpid(id, &status, __WALL) != id || !WIFSTOPPED(status)) return;
+    int signal = WSTOPSIG(status);
+    bool is_delivery = status >> 16 == 0 && signal != (SIGTRAP | 0x80) && signal != SIGTRAP;
+    ptrace(PTRACE_DETACH, id, NULL, (void *)(long)(is_delivery ? signal : 0));
+}
+
+// Lets all threads run on unwatched; `stopped` is stopped already, and goes on last: until then the process cannot end,
+// which would leave threads that are watched and dead, and so a process that nobody could wait for.
 static void let_go(struct trace *trace, pid_t stopped) {
-    ptrace(PTRACE_DETACH, stopped, NULL, NULL);
-    for (int index = 0; index < trace->thread_count; index++) {
-        pid_t id = trace->threads[index].id;
-        if (id == stopped) continue;
-        ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
-        int status;
-        if (waitpid(id, &status, __WALL) != id || !WIFSTOPPED(status)) continue;
-        int signal = WSTOPSIG(status);
-        bool is_delivery = status >> 16 == 0 && signal != (SIGTRAP | 0x80) && signal != SIGTRAP;
-        ptrace(PTRACE_DETACH, id, NULL, (void *)(long)(is_delivery ? signal : 0));
+    for (int index = 0; index < trace->thread_count; index++)
+        if (trace->threads[index].id != stopped) detach(trace->threads[index].id);
+    // Those that came into being meanwhile are watched from their first instruction on, and stand there still.
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", trace->child);
+    DIR *tasks = opendir(path);
+    if (tasks != NULL) {
+        for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+            pid_t id = (pid_t)atoi(entry->d_name);
+            if (id > 0 && id != stopped && !knows_thread(trace, id)) detach(id);
+        }
+        closedir(tasks);
     }
+    if (stopped > 0) ptrace(PTRACE_DETACH, stopped, NULL, NULL);
 }
 
 int sluice_count_system_calls(

@@ -109,6 +109,8 @@ struct Child {
     struct Failure: Error, CustomStringConvertible {
         let name: String
         let status: Int32
-        var description: String { "\(name) ended with status \(status)" }
+        var description: String {
+            status & 0x7F == 0 ? "\(name) ended with status \(status >> 8)" : "\(name) ended by signal \(status & 0x7F)"
+        }
     }
 }

@@ -125,10 +125,11 @@ struct Comparison {
 
     /// A number without a unit is a count; a quantity with one, such as MiB, is worse where it leaves its mark.
     private mutating func compareValue(_ old: RowResult, _ new: RowResult) {
-        guard let before = old.value, let after = new.value, after > before else { return }
-        guard case .valueAtMost(_, let unit) = new.mark else { return }
-        if unit.isEmpty || old.isMet && !new.isMet {
-            add(new.name, "\(format(before)) -> \(format(after)) \(unit)", .worse)
+        guard let before = old.value, let after = new.value else { return }
+        var isCount = false
+        if case .valueAtMost(_, "") = new.mark { isCount = true }
+        if isCount && after > before || old.isMet && !new.isMet {
+            add(new.name, "\(format(before)) -> \(format(after)), mark \(new.mark)", .worse)
         }
     }
 }

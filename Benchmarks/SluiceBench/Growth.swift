@@ -74,8 +74,6 @@ struct Growth {
                             for _ in 0..<count { group.addTask { _ = try await client.upload(body, request) } }
                             try await group.waitForAll()
                         }
-                        // It ends with the last reference.
-                        _ = sink
                     }
                 }
             ),

@@ -13,7 +13,7 @@ enum Main {
     static var rows: [Row] {
         ReaderRows.all + StreamRows.all + AllocationRows.all + WriteRows.all + UploadRows.all + UploadManyRows.all
             + DownloadRows.all + ReceiveRows.all + SessionRows.all + GzipRows.all + ProgressRows.all + MemoryRows.all
-            + ParserRows.all + OldWayRows.all + PeerRows.all
+            + ParserRows.all + OldWayRows.all + PeerRows.all + PeerParserRows.all
     }
 
     static func main() async {
@@ -52,7 +52,8 @@ enum Main {
         }
         // Read and refused before anything is measured.
         let old = try options.comparePath.map { try Report.kept($0, comparableWith: options) }
-        let runner = Runner(options, rows: chosen, directory: try WorkingDirectory.create())
+        let isCompared = options.savePath != nil || old?.rows.contains { $0.ratio != nil } == true
+        let runner = Runner(options, rows: chosen, directory: try WorkingDirectory.create(), isCompared: isCompared)
         defer { WorkingDirectory.remove() }
         var report = try runner.run(chosen, curves, command: CommandLine.arguments.joined(separator: " "))
         let comparison = old.map { runner.compare(&report, with: $0) }

@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -16,10 +18,17 @@ final class Peer {
     private let isScript: Bool
     private let child: PipedChild
 
-    /// - Returns: nil where it is not installed.
-    init?(_ name: String, _ arguments: [String]) throws {
+    private let parts: Int
+
+    /// - Parameters:
+    ///   - name: What `make bench-peers` calls it.
+    ///   - arguments: What it is started with.
+    ///   - parts: How many parts it has to say that it found or sent.
+    /// - Throws: The system's error where it cannot be started. It is nil where it is not installed.
+    init?(_ name: String, _ arguments: [String], parts: Int) throws {
         guard let path = Self.path(name) else { return nil }
         self.name = name
+        self.parts = parts
         isScript = name == "curl-form"
         child = try PipedChild(path, arguments)
     }
@@ -27,9 +36,30 @@ final class Peer {
     /// Does the work once.
     func run() throws {
         try child.send("")
-        guard try child.nextLine() != nil else {
+        guard let line = try child.nextLine() else {
             throw JobProcess.Failure(description: "\(name) ended: its messages are above")
         }
+        guard try JSONDecoder().decode(Answer.self, from: Data(line.utf8)).parts == parts else {
+            throw JobProcess.Failure(description: "\(name) did not do all: it says \(line)")
+        }
+    }
+
+    private struct Answer: Decodable {
+        let parts: Int
+    }
+
+    /// Starts those that are installed, and names those that are not.
+    static func installed(
+        _ names: [String],
+        _ arguments: [String],
+        parts: Int
+    ) throws -> (peers: [Peer], absent: [String]) {
+        var peers: [Peer] = []
+        var absent: [String] = []
+        for name in names {
+            if let peer = try Peer(name, arguments, parts: parts) { peers.append(peer) } else { absent.append(name) }
+        }
+        return (peers, absent)
     }
 
     /// The most memory that it has had, in MiB; nil where it is not known.

@@ -14,8 +14,18 @@ struct Runner {
     private let jobs: JobProcess
     private let table: Table
 
-    init(_ options: Options, rows: [Row], directory: String) {
+    /// How many processes a row's rounds are measured in: where memory happens to lie makes each a little faster or
+    /// slower than the next, whatever the rounds in it say.
+    private let processes: Int
+
+    /// - Parameters:
+    ///   - options: What the command line asks for.
+    ///   - rows: Those that will be run.
+    ///   - directory: Where files may be made.
+    ///   - isCompared: Whether ratios are compared with those of another run.
+    init(_ options: Options, rows: [Row], directory: String, isCompared: Bool) {
         self.options = options
+        processes = isCompared ? 3 : 1
         table = Table(names: rows.map(\.name))
         jobs = JobProcess(shared: directory, progress: StatusLine.show)
     }
@@ -25,7 +35,7 @@ struct Runner {
         var report = Report(
             date: Date(),
             command: command,
-            machine: Machine(peers: options.includesPeers ? PeerRows.names : []),
+            machine: Machine(peers: options.includesPeers ? PeerRows.names + PeerParserRows.names : []),
             options: options
         )
         if !options.printsJSON {
@@ -50,7 +60,9 @@ struct Runner {
         var result = RowResult(row)
         do {
             if !options.countsOnly {
-                try addRounds(to: &result)
+                for _ in 0..<processes where result.state == .measured && result.value == nil {
+                    try addRounds(to: &result)
+                }
                 guard result.state == .measured, result.value == nil else { return result }
             }
             // Where nothing was timed, there are no sides yet.

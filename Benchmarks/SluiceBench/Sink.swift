@@ -12,9 +12,6 @@ import Darwin
 /// read to its end and then closed, so that the sender knows that all of it arrived.
 final class Sink {
     let port: UInt16
-    private let process: Child
-    /// The child ends when this end of its standard input is closed.
-    private let lifeline: Int32
 
     init() throws {
         var toChild: [Int32] = [0, 0]
@@ -27,19 +24,15 @@ final class Sink {
             close(fromChild[0])
         }
         for descriptor in [toChild[1], fromChild[0]] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        process = try Child("/proc/self/exe", ["--sink"], input: toChild[0], output: fromChild[1])
-        lifeline = toChild[1]
+        // It ends when the other end of its standard input is closed, which is when this process ends, and not with this
+        // object: rows keep the address of their sink, not always the sink.
+        _ = try Child("/proc/self/exe", ["--sink"], input: toChild[0], output: fromChild[1])
         var line = [UInt8](repeating: 0, count: 16)
         let count = try Libc.check("read", unsafe read(fromChild[0], &line, line.count))
         guard let port = UInt16(String(decoding: line[..<count].prefix { $0 != 0x0A }, as: UTF8.self)) else {
             throw Libc.Failure(call: "the sink did not start", code: ECHILD)
         }
         self.port = port
-    }
-
-    deinit {
-        close(lifeline)
-        _ = try? process.wait()
     }
 
     var url: String { "http://127.0.0.1:\(port)/" }

@@ -74,9 +74,14 @@ enum SinkProcess {
             let headLength = lines.prefix { !$0.isEmpty }.reduce(2) { $0 + $1.utf8.count + 2 }
             let length = lines.first { $0.lowercased().hasPrefix("content-length:") }
                 .flatMap { Int64($0.split(separator: ":")[1].drop { $0 == " " }) }
-            guard let length else { return }
             if head.lowercased().contains("expect: 100-continue") {
                 try reply(connection, "HTTP/1.1 100 Continue\r\n\r\n")
+            }
+            guard let length else {
+                let start = unsafe UnsafeRawBufferPointer(rebasing: buffer.bytes[headLength..<count])
+                guard try unsafe drainChunks(connection, buffer, Array(start)) else { return }
+                try reply(connection, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                continue
             }
             var rest = length - Int64(count - headLength)
             while rest > 0 {
@@ -86,6 +91,55 @@ enum SinkProcess {
                 rest -= Int64(count)
             }
             try reply(connection, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        }
+    }
+
+    /// Reads a chunked body.
+    ///
+    /// - Parameters:
+    ///   - connection: Where it comes from.
+    ///   - buffer: What it is read into.
+    ///   - start: What of it came with the head.
+    /// - Throws: The system's error.
+    /// - Returns: Whether it came to its end.
+    private static func drainChunks(_ connection: Int32, _ buffer: Libc.Buffer, _ start: [UInt8]) throws -> Bool {
+        var line: [UInt8] = []
+        // Of the chunk, and of the end of the line behind it.
+        var rest = 0
+        var isLast = false
+        var bytes = start[...]
+        while true {
+            while rest > 0 || !bytes.isEmpty {
+                if bytes.isEmpty {
+                    let count = try Libc.check(
+                        "read",
+                        unsafe read(connection, buffer.bytes.baseAddress, min(rest, buffer.bytes.count))
+                    )
+                    if count == 0 { return false }
+                    rest -= count
+                } else {
+                    let skipped = min(rest, bytes.count)
+                    bytes = bytes.dropFirst(skipped)
+                    rest -= skipped
+                }
+                if rest > 0 { continue }
+                if isLast { return true }
+                while let byte = bytes.popFirst() {
+                    line.append(byte)
+                    guard byte == 0x0A else { continue }
+                    let digits = line.prefix { $0 != 0x0D && $0 != 0x3B }
+                    guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16) else { return false }
+                    line.removeAll(keepingCapacity: true)
+                    // No client that is measured here sends trailers: an empty line ends it all.
+                    isLast = size == 0
+                    rest = size + 2
+                    break
+                }
+            }
+            var more = [UInt8](repeating: 0, count: 16)
+            let count = try Libc.check("read", unsafe read(connection, &more, more.count))
+            if count == 0 { return false }
+            bytes = more[..<count]
         }
     }
 

@@ -18,6 +18,9 @@ enum WorkingDirectory {
     /// The process group of the row that is running; 0 where none is.
     private static let group = Atomic<Int32>(0)
 
+    /// Linux's `__WALL`.
+    private static let everyThread: Int32 = 0x4000_0000
+
     /// Makes the directory.
     ///
     /// - Returns: Its path.
@@ -55,9 +58,9 @@ enum WorkingDirectory {
     }
 
     static func remove() {
-        let process = group.load(ordering: .sequentiallyConsistent)
         endGroup()
-        if process > 0 { _ = waitpid(process, nil, 0) }
+        // A process that is watched as it ends leaves threads that want to be waited for too; three seconds will do.
+        for _ in 0..<300 where waitpid(-1, nil, WNOHANG | everyThread) >= 0 { usleep(10_000) }
         guard let path = unsafe directory else { return }
         // What has been told to end may be making a file yet.
         for _ in 0..<100 where unsafe sluice_remove_tree(path) != 0 && errno != ENOENT { usleep(10_000) }

@@ -45,6 +45,14 @@ extension RealRuns {
             }
         }
 
+        @Test(arguments: ["upload-libcurl", "upload-many"])
+        func `Work that several threads do is counted to its end`(row: String) async throws {
+            let counts = try await counts(row, size: 8)
+            // All of it goes through user space once: libcurl is given a buffer that it sends.
+            #expect(try #require(counts.bytesIn).least >= 8 << 20)
+            #expect(try #require(counts.bytesOut).least >= 8 << 20)
+        }
+
         @Test func `What runs do by themselves is the same each time`() async throws {
             let first = try await counts("reader-file-parts", size: 1)
             let second = try await counts("reader-file-parts", size: 1)

@@ -56,8 +56,6 @@ enum OldWayRows {
                                 unsafe unlink(target)
                                 let chunks = try await client.downloadChunks(request).chunks
                                 try await saveByteByByte(chunks, to: target, progress)
-                                // It ends with the last reference.
-                                _ = sink
                             }
                         )
                     ]

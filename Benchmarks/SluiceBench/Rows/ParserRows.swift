@@ -31,7 +31,7 @@ enum ParserRows {
                 .pattern(Array("abc\r\n".utf8))
             ),
             hostile, smallParts, allocations,
-        ] + ParserPeers.rows
+        ]
     }
 
     /// A body of one part.

@@ -44,19 +44,11 @@ enum PeerRows {
         // Nobody asks for leave first.
         var request = CurlRequest(url: sink.url)
         request.expectContinue = .never
-        var peers: [Peer] = []
-        var absent: [String] = []
-        for name in names {
-            if let peer = try Peer(name, [sink.url] + paths) { peers.append(peer) } else { absent.append(name) }
-        }
+        let (peers, absent) = try Peer.installed(names, [sink.url] + paths, parts: paths.count)
         if peers.isEmpty { return .absent("no peer is installed: make bench-peers") }
         return .race(
             bytes: bytes,
-            sluice: { [request] in
-                _ = try await client.upload(body, request)
-                // It ends with the last reference.
-                _ = sink
-            },
+            sluice: { [request] in _ = try await client.upload(body, request) },
             peers: peers,
             absent: absent
         )

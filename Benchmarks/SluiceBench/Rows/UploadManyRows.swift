@@ -29,7 +29,10 @@ enum UploadManyRows {
                 let descriptor = try Libc.create(path)
                 defer { close(descriptor) }
                 let mebibyte = Libc.Buffer(1 << 20)
-                unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(mebibyte.bytes))
+                // The pointer alone does not keep it.
+                try withExtendedLifetime(mebibyte) {
+                    unsafe try Libc.writeAll(descriptor, UnsafeRawBufferPointer(mebibyte.bytes))
+                }
                 let list = try list(of: path, sink.url, fixture)
                 var configuration = CurlClient.Configuration()
                 configuration.maximumConnectionsPerHost = atATime
