@@ -35,10 +35,6 @@ final class Receiver: Sendable {
         url = String(process.outputSoFar.dropLast())
     }
 
-    deinit {
-        process.send(SIGKILL)
-    }
-
     /// Its address without the scheme, as `nc` and Bash's `/dev/tcp` want it.
     var port: String { String(url.dropLast().split(separator: ":").last ?? "") }
 

@@ -38,6 +38,8 @@ final class ToolProcess: Sendable {
 
     private let pid: pid_t
     private let directory: TemporaryDirectory
+    /// Whether nothing is left of it.
+    private let isGone = Box<Bool>()
 
     /// Starts a program by its path and arguments, with a file as its standard input.
     init(_ command: [String], input: String = "/dev/null") throws {
@@ -76,6 +78,14 @@ final class ToolProcess: Sendable {
         let status = unsafe posix_spawnp(&pid, command[0], &actions, &attributes, &arguments, environ)
         guard status == 0 else { throw ToolFailure(description: "\(command[0]) does not start: errno \(status)") }
         self.pid = pid
+    }
+
+    /// Ends it, and takes away what is left: exit tests wait for ever behind a child that nobody takes away.
+    deinit {
+        guard isGone.value != true else { return }
+        kill(pid, SIGKILL)
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
     /// Sends a signal.
@@ -125,12 +135,14 @@ final class ToolProcess: Sendable {
             if SuspendingClock.now > deadline {
                 kill(pid, SIGKILL)
                 unsafe waitpid(pid, &status, 0)
+                isGone.value = true
                 return .failure(
                     ToolFailure(description: "runs for more than \(seconds) seconds; it said: \(errorsSoFar)")
                 )
             }
             usleep(3000)
         }
+        isGone.value = true
         return .success((status, peak, SuspendingClock.now))
     }
 
