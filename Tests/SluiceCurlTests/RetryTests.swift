@@ -199,15 +199,15 @@ import Testing
     }
 
     @Test func `The time for the whole counts while it waits`() async throws {
-        var request = request("POST", "http://127.0.0.1:1/", attempts: 1000)
+        var request = request("POST", "http://127.0.0.1:1/", attempts: 100_000)
         request.retry.baseDelay = .milliseconds(100)
         request.retry.maximumDelay = .milliseconds(100)
         request.totalTimeout = .milliseconds(500)
         let start = SuspendingClock.now
         let error = await failure { try await client.upload(body, request) }
         #expect([.timeout, .couldNotConnect].contains(error?.code))
-        // A thousand attempts would take longer.
-        #expect(SuspendingClock.now - start < .seconds(90))
+        // As many attempts would take an hour at the least.
+        #expect(SuspendingClock.now - start < .seconds(600))
     }
 
     @Test func `A wait is as long as it was said to be`() async throws {
