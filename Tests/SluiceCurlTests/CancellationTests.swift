@@ -7,7 +7,7 @@ import Testing
     /// What a task may be late by that shares its two threads with all other tests.
     ///
     /// A cancellation takes milliseconds; what is cancelled here would take a minute.
-    private static let soon = Duration.seconds(10)
+    private static let soon = Duration.seconds(40)
 
     /// Runs an upload, cancels it when it is well under way, and gives its error and how long the end took.
     private func cancelled(_ body: MultipartBody, _ request: CurlRequest) async throws -> (TransferError?, Duration) {

@@ -35,7 +35,7 @@ package enum ProcessState {
     }
 
     /// Asks again until the condition holds, for as many seconds at most.
-    package static func settles(within seconds: Double = 5, _ condition: () -> Bool) async -> Bool {
+    package static func settles(within seconds: Double = 30, _ condition: () -> Bool) async -> Bool {
         let deadline = SuspendingClock.now + .seconds(seconds)
         while !condition() {
             if SuspendingClock.now > deadline { return false }
