@@ -310,7 +310,7 @@ import Darwin
         let receiver = try await Receiver()
         let file = try directory.sparseFile("file", size: 50 << 20)
         let curl = try ToolProcess(
-            ["curl", "-q", "-s", "--limit-rate", "300K", "-F", "first=@/etc/hostname", "-F", "f=@\(file)", receiver.url]
+            ["curl", "-q", "-s", "--limit-rate", "1M", "-F", "first=@/etc/hostname", "-F", "f=@\(file)", receiver.url]
                 + options
         )
         let isUnderWay = await ProcessState.settles(within: 90) {
