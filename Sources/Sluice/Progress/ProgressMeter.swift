@@ -191,7 +191,8 @@ package final class ProgressMeter: Sendable {
     ) -> TransferProgress {
         TransferProgress(
             completedBytes: state.completed,
-            totalBytes: state.total ?? (isFinished ? state.completed : nil),
+            // A server may send more than it said.
+            totalBytes: isFinished ? state.completed : state.total.map { max($0, state.completed) },
             part: state.part.map { index in
                 TransferProgress.Part(
                     label: parts[index],

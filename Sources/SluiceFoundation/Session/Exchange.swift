@@ -37,7 +37,7 @@ final class Exchange: Sendable {
     private let state = Mutex(State())
     private let hop: SessionHop
     private let upload: UploadSource?
-    private let meter: ReceiveMeter?
+    private let meter: ProgressMeter?
     private let makeSink: @Sendable (ResponseHead) -> ResponseSink
 
     /// Makes an exchange that has not begun.
@@ -45,12 +45,12 @@ final class Exchange: Sendable {
     /// - Parameters:
     ///   - hop: The request.
     ///   - upload: Makes the streams of its body.
-    ///   - meter: Told of what is received by a sink that is not for nothing.
+    ///   - meter: Told of what is received for the caller.
     ///   - makeSink: Where an answer is to go.
     init(
         _ hop: SessionHop,
         upload: UploadSource?,
-        meter: ReceiveMeter?,
+        meter: ProgressMeter?,
         makeSink: @escaping @Sendable (ResponseHead) -> ResponseSink
     ) {
         self.hop = hop
@@ -115,11 +115,12 @@ final class Exchange: Sendable {
             state.head = head
             state.received = 0
             state.sink = hop.follows(head) ? .nothing : makeSink(head)
-            if case .memory(_, let limit, let dropsRest) = state.sink {
-                if dropsRest { return nil }
-                if let length = head.length, length > Int64(limit) { return .tooLarge(limit) }
+            if case .memory(_, let limit, dropsRest: false) = state.sink, let length = head.length,
+                length > Int64(limit)
+            {
+                return .tooLarge(limit)
             }
-            meter?.begin(expecting: head.length)
+            if state.sink.isForTheCaller { meter?.advance(to: 0, of: head.length) }
             return nil
         }
         if let failure { fail(failure) }
@@ -134,8 +135,7 @@ final class Exchange: Sendable {
             } catch {
                 return error
             }
-            if case .memory(_, _, dropsRest: true) = state.sink { return nil }
-            meter?.advance(by: chunk.count)
+            if state.sink.isForTheCaller { meter?.advance(to: state.received, of: state.head?.length) }
             return nil
         }
         if let failure { fail(failure) }

@@ -41,6 +41,11 @@ enum ResponseSink: Sendable {
         if case .memory(let data, _, _) = self { data } else { Data() }
     }
 
+    /// Whether what comes is what was asked for, and not the page of an error or a redirect.
+    var isForTheCaller: Bool {
+        if case .memory(_, _, dropsRest: true) = self { false } else { true }
+    }
+
     mutating func receive(_ chunk: Data) throws(SessionError) {
         switch self {
         case .file(let file):

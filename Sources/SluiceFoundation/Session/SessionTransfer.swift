@@ -18,7 +18,7 @@ final class SessionTransfer: Sendable {
     private let request: URLRequest
     private let upload: UploadSource?
     private let options: SessionOptions
-    private let meter: ReceiveMeter?
+    private let meter: ProgressMeter?
     private let makeSink: @Sendable (ResponseHead) -> ResponseSink
     private let totalTimeout: Duration
     private let idleTimeout: Duration
@@ -38,7 +38,7 @@ final class SessionTransfer: Sendable {
         in session: URLSession,
         upload: UploadSource? = nil,
         options: SessionOptions,
-        meter: ReceiveMeter? = nil,
+        meter: ProgressMeter? = nil,
         makeSink: @escaping @Sendable (ResponseHead) -> ResponseSink
     ) {
         self.request = request

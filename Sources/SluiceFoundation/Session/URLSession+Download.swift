@@ -40,7 +40,7 @@ extension URLSession {
     ) -> AsyncThrowingStream<SessionDownloadEvent, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
-                let meter = ReceiveMeter { continuation.yield(.progress($0)) }
+                let meter = ProgressMeter { continuation.yield(.progress($0)) }
                 let result = await download(request, to: file, options: options, meter: meter)
                 switch result {
                 case .success:
@@ -75,7 +75,7 @@ extension URLSession {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(SessionError) -> SessionResponse {
         let reports = progress.map { Reports($0) }
-        let meter = reports.map { ReceiveMeter(handler: $0.report) }
+        let meter = reports.map { ProgressMeter(handler: $0.report) }
         let transfer = SessionTransfer(request, in: self, options: options, meter: meter) { _ in
             .memory(Data(), limit: limit, dropsRest: false)
         }
@@ -89,7 +89,7 @@ extension URLSession {
         _ request: URLRequest,
         to url: URL,
         options: SessionOptions,
-        meter: ReceiveMeter
+        meter: ProgressMeter
     ) async -> Result<SessionResponse, SessionError> {
         let file: DownloadFile
         do {
