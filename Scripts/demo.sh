@@ -7,10 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mebibytes=${SLUICE_DEMO_MIB:-1024}
-sluice=.build/release/sluice
 
 Scripts/install-dependencies.sh
-swift build -c release --product sluice
+sluice=$(Scripts/build-tool.sh -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error)
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-demo.XXXXXX")
 server=

@@ -82,6 +82,7 @@ import Darwin
         let directory = try TemporaryDirectory()
         await #expect(processExitsWith: .success) {
             [url = faults.place().file() as String, path = directory.path as String] in
+            let idle = Holdings()
             let client = CurlClient()
             func download(_ count: Int) async throws {
                 for _ in 0..<count {
@@ -102,7 +103,10 @@ import Darwin
             let settled = await ProcessState.settles(within: 30) { Holdings().threads <= before.threads }
             #expect(settled, "\(before) \(Holdings())")
             let after = Holdings()
-            #expect(after.descriptors <= before.descriptors, "\(before) \(after)")
+            #expect(after.descriptors - after.sockets <= before.descriptors - before.sockets, "\(before) \(after)")
+            // A connection a transfer of a round, and libcurl's own pair that wakes it. How many of those the first
+            // rounds had needed is chance: one that ends early leaves its connection to the next.
+            #expect(after.sockets <= idle.sockets + 20 + 2, "\(idle) \(after)")
             #expect(after.kilobytes <= before.kilobytes + 4096, "\(before) \(after)")
             await client.close()
         }
@@ -181,15 +185,19 @@ import Darwin
 
 /// What this process holds.
 private struct Holdings: CustomStringConvertible {
-    let descriptors = ProcessState.openDescriptors().count
+    let descriptors: Int
+    let sockets: Int
     let threads = ProcessState.threadNames().count
     let kilobytes: Int
 
     init() {
+        let open = ProcessState.openDescriptors()
+        descriptors = open.count
+        sockets = open.values.count { $0.hasPrefix("socket:") }
         let text = (try? TemporaryDirectory.contents(ofFile: "/proc/self/statm")) ?? []
         let words = String(decoding: text, as: UTF8.self).split(separator: " ")
         kilobytes = (words.count > 1 ? Int(words[1]) ?? 0 : 0) * 4
     }
 
-    var description: String { "\(descriptors) descriptors, \(threads) threads, \(kilobytes) KiB" }
+    var description: String { "\(descriptors) descriptors (\(sockets) sockets), \(threads) threads, \(kilobytes) KiB" }
 }

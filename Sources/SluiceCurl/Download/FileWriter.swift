@@ -47,7 +47,7 @@ final class FileWriter: Sendable {
         var isClosed = false
     }
 
-    /// Four blocks of 256 KiB: enough for the network and the disk to work at the same time.
+    /// Four blocks of 128 KiB: enough for the network and the disk to work at the same time.
     private static let mostBlocks = 4
 
     private let threads: DiskThreads
@@ -193,7 +193,7 @@ final class FileWriter: Sendable {
     // @safe: the memory is allocated in `init`, freed in `deinit`, and lent to nobody.
     @safe
     final class Block: @unchecked Sendable {
-        static let capacity = 256 * 1024
+        static let capacity = 128 * 1024
 
         private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 4096)
         var count = 0
