@@ -92,14 +92,22 @@ final class FileSaver: Sendable {
 
     /// Writes what comes, until the end; the file is closed on return.
     private func write() throws(MultipartError) {
-        let file = try NewFile(path: path, replacing: replacing)
+        let file = try NewFile(path, replacing: replacing ? .name : .nothing)
+        try file.create()
         while true {
             switch nextWork() {
-            case .write(let pieces): for piece in pieces { try file.append(piece) }
-            case .finish: return try file.commit(replacing: replacing)
+            case .write(let pieces): for piece in pieces { try Self.append(piece, to: file) }
+            case .finish: return try file.commit()
             case .abandon: throw .cancelledRead
             }
         }
+    }
+
+    private static func append(_ piece: HeldBytes, to file: NewFile) throws(MultipartError) {
+        let outcome = unsafe piece.withBytes { bytes in
+            Result { () throws(MultipartError) in unsafe try file.append(bytes) }
+        }
+        try outcome.get()
     }
 
     private func nextWork() -> Work {
