@@ -87,7 +87,7 @@ final class SessionTransfer: Sendable {
             request,
             inheriting: session.headers,
             body: upload?.body,
-            redirects: options.redirects
+            options: options
         )
         var sent: Answer?
         while true {
