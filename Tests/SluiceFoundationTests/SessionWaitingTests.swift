@@ -132,6 +132,25 @@ import FoundationNetworking
         continuation.finish()
     }
 
+    @Test(
+        "No time is too long or too short to be a limit",
+        arguments: [.seconds(Int64.max), .seconds(1e19), .seconds(3e9), .zero, .seconds(-1), .seconds(Int64.min)]
+            as [Duration]
+    )
+    func extremeLimits(limit: Duration) async throws {
+        let server = try await SessionServer(in: scratch)
+        var options = SessionOptions()
+        options.gatheringLimit = limit
+        let body = try MultipartBody.onceOnly("text")
+        #expect(try await session.upload(body, for: server.request("/ok"), options: options).status == 200)
+        options.totalTimeout = limit
+        let request = try server.request(limit > .zero ? "/ok" : "/hang")
+        let error = await failure { [session, options] () async throws(SessionError) in
+            try await session.collect(request, upTo: 1000, options: options)
+        }
+        #expect(error?.code == (limit > .zero ? nil : .timeout))
+    }
+
     @Test("A task that is cancelled already asks for nothing")
     func cancelledBefore() async throws {
         let server = try await SessionServer(in: scratch)
