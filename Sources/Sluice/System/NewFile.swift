@@ -111,7 +111,7 @@ package final class NewFile: Sendable {
         }
         // Only root can give files away; for others it stays theirs. What has no permissions to set needs none.
         if let owner = place.owner { try? SystemCalls.setOwner(of: descriptor, user: owner.user, group: owner.group) }
-        if let mode = place.mode { try? SystemCalls.setMode(of: descriptor, to: mode) }
+        if let mode = place.mode { try? SystemCalls.setPermissions(of: descriptor, to: mode) }
         do {
             // Before it gets its name: some file systems say only now that there was no room.
             try SystemCalls.closeWritten(descriptor)
@@ -124,16 +124,12 @@ package final class NewFile: Sendable {
         do throws(Errno) {
             try state.withLock { state throws(Errno) in
                 guard state.isThere else { throw .canceled }
-                if case .nothing = replacing {
-                    try SystemCalls.renameNew(temporaryPath, to: place.path)
-                } else {
-                    try SystemCalls.rename(temporaryPath, to: place.path)
-                }
+                try SystemCalls.rename(temporaryPath, to: place.path, replacing: replacing != .nothing)
                 state.isThere = false
             }
         } catch {
             if error == .canceled { throw discarded }
-            if error == .exists, case .nothing = replacing { throw Self.exists(path) }
+            if error == .exists, replacing == .nothing { throw Self.exists(path) }
             throw MultipartError(.writeFailed, "the file cannot get its name", path: path, error)
         }
     }
@@ -160,7 +156,7 @@ package final class NewFile: Sendable {
         let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
         if ["", ".", ".."].contains(name) { throw isDirectory(path) }
         // What a link leads to counts only for a file that is to have its permissions.
-        if case .file = replacing, let entry = try entry(at: path, followingLinks: true) {
+        if replacing == .file, let entry = try entry(at: path, followingLinks: true) {
             return try place(of: entry, path)
         }
         let entry = try entry(at: path, followingLinks: false)

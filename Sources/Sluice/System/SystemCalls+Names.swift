@@ -47,11 +47,11 @@ extension SystemCalls {
         throw Errno.current
     }
 
-    package static func setMode(of descriptor: Int32, to mode: UInt32) throws(Errno) {
-        try retrying { fchmod(descriptor, mode_t(mode)) }
+    package static func setPermissions(of descriptor: Int32, to permissions: UInt32) throws(Errno) {
+        try retrying { fchmod(descriptor, mode_t(permissions)) }
     }
 
-    static func setOwner(of descriptor: Int32, user: UInt32, group: UInt32) throws(Errno) {
+    package static func setOwner(of descriptor: Int32, user: UInt32, group: UInt32) throws(Errno) {
         try retrying { fchown(descriptor, user, group) }
     }
 
@@ -70,12 +70,12 @@ extension SystemCalls {
     }
 
     /// Throws where the process, as who it acts, may not write to the path.
-    static func checkWritable(_ path: String) throws(Errno) {
+    package static func checkWritable(_ path: String) throws(Errno) {
         try retrying { unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
     }
 
     /// The path without symbolic links in it.
-    static func resolve(_ path: String) throws(Errno) -> String {
+    package static func resolve(_ path: String) throws(Errno) -> String {
         var resolved: UnsafeMutablePointer<CChar>?
         try retrying { () -> Int32 in
             unsafe resolved = unsafe realpath(path, nil)
@@ -86,9 +86,14 @@ extension SystemCalls {
         return unsafe String(cString: text)
     }
 
-    /// Gives a file another name on the same file system, and takes that from the file that had it.
-    static func rename(_ path: String, to newPath: String) throws(Errno) {
-        try rename(path, in: workingDirectory, to: newPath, in: workingDirectory)
+    /// Gives a file another name on the same file system, where `replacing` says whether what has that name already is
+    /// replaced or the error `EEXIST`.
+    package static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
+        if replacing {
+            try rename(path, in: workingDirectory, to: newPath, in: workingDirectory)
+        } else {
+            try renameNew(path, in: workingDirectory, to: newPath, in: workingDirectory)
+        }
     }
 
     /// Gives a file another name on the same file system, and takes that from the file that had it.
@@ -99,11 +104,6 @@ extension SystemCalls {
         in newDirectory: Int32
     ) throws(Errno) {
         try retrying { unsafe renameat(directory, path, newDirectory, newPath) }
-    }
-
-    /// The same where nothing has the name; else the error is `EEXIST`.
-    static func renameNew(_ path: String, to newPath: String) throws(Errno) {
-        try renameNew(path, in: workingDirectory, to: newPath, in: workingDirectory)
     }
 
     /// The same where nothing has the name; else the error is `EEXIST`.

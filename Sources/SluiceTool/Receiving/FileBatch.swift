@@ -119,7 +119,7 @@ final class FileBatch {
         // Gives back the blocks behind the end, too, though the size does not change.
         if file.size >= Self.leastReserved { _ = ftruncate(file.descriptor, off_t(file.size)) }
         // Nobody else can get at it before it has its name. Not every file system knows permissions.
-        try? SystemCalls.setMode(of: file.descriptor, to: mode)
+        try? SystemCalls.setPermissions(of: file.descriptor, to: mode)
         do {
             try SystemCalls.closeWritten(file.descriptor)
         } catch {

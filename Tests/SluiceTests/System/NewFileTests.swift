@@ -178,7 +178,7 @@ import Testing
             [from = file as String, to = path("to/file") as String] in
             if geteuid() == 0 { #expect(setgid(65534) == 0 && setuid(65534) == 0) }
             SystemFaults.arm(.init(functions: ["renameNew"], .failure(.init(EINVAL))))
-            try SystemCalls.renameNew(from, to: to)
+            try SystemCalls.rename(from, to: to, replacing: false)
             _ = SystemFaults.disarm()
         }
         #expect(try TemporaryDirectory.contents(ofFile: path("to/file")) == Array("content".utf8))
