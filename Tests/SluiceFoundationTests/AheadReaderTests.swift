@@ -59,23 +59,28 @@ import FoundationNetworking
         let server = try await SessionServer(in: scratch)
         await #expect(processExitsWith: .success) { [url = server.process.url("/ok") as String] in
             let request = URLRequest(url: try #require(URL(string: url)))
-            for round in 0..<400 {
-                let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
+            for round in 0..<1000 {
+                let (body, continuation) = try MultipartBody.live()
                 continuation.yield(Data(count: 100_000))
-                var form = MultipartForm()
-                try form.append(.file("live", AsyncSource(sequence), filename: "x"))
                 var options = SessionOptions()
                 options.readAhead = 1000
                 let transfer = SessionTransfer(
                     request,
                     in: URLSession(configuration: .ephemeral),
-                    upload: UploadSource(try form.body(), readAhead: 1000, meter: nil),
+                    upload: UploadSource(body, readAhead: 1000, meter: nil),
                     options: options
                 ) { _ in .nothing }
+                let (isReady, isRunning) = (Flag(), Flag())
                 async let cancelled: Void = onThread {
-                    for _ in 0..<round * 20 { _ = ContinuousClock.now }
+                    isReady.set()
+                    while !isRunning.isSet {}
+                    // Reading ahead begins within the first tenth of a millisecond.
+                    let moment = ContinuousClock.now + .nanoseconds(round % 500 * 250)
+                    while ContinuousClock.now < moment {}
                     transfer.cancel()
                 }
+                while !isReady.isSet { await Task.yield() }
+                isRunning.set()
                 let result = await transfer.run()
                 await cancelled
                 #expect(throws: SessionError.self) { try result.get() }

@@ -83,11 +83,8 @@ import FoundationNetworking
     )
     func cancelWhileWaiting(gathers: Bool) async throws {
         let server = try await SessionServer(in: scratch)
-        let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
+        let (body, continuation) = try MultipartBody.live()
         continuation.yield(Data(pattern(1000)))
-        var form = MultipartForm()
-        try form.append(.file("live", AsyncSource(sequence), filename: "x"))
-        let body = try form.body()
         var options = SessionOptions()
         options.gatheringLimit = gathers ? .seconds(120) : .zero
         let request = try server.request("/ok")
@@ -115,11 +112,8 @@ import FoundationNetworking
     @Test("A source that gives nothing for the request's timeout ends the upload", arguments: [true, false])
     func stalledSource(gathers: Bool) async throws {
         let server = try await SessionServer(in: scratch)
-        let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
+        let (body, continuation) = try MultipartBody.live()
         continuation.yield(Data(pattern(1000)))
-        var form = MultipartForm()
-        try form.append(.file("live", AsyncSource(sequence), filename: "x"))
-        let body = try form.body()
         var options = SessionOptions()
         options.gatheringLimit = gathers ? .milliseconds(100) : .zero
         var request = try server.request("/ok")

@@ -72,6 +72,7 @@ struct CommandFaultBench {
     ///   - use: What is run.
     ///   - url: Where a transfer goes.
     ///   - answer: What is answered there.
+    /// - Throws: Where it cannot be made.
     init(_ use: Use, url: String = "", answer: [UInt8] = []) throws {
         self.use = use
         self.url = url
