@@ -218,12 +218,19 @@ extension MultipartParser {
             mostBytes: max(min(limits.partHeaderBytes, left), 0),
             code: limits.partHeaderBytes <= left ? .partHeadersTooLarge : .totalHeadersTooLarge
         )
-        let lines = try block.next(in: bytes, from: &cursor, to: end, origin: origin, rules)
-        guard let lines else { return nil }
+        // Whoever took the last headers has mostly let go of them: then these are kept in their memory.
+        let storage = lastPart.take()?.reusable() ?? PartHeaders.Storage()
+        var lines = storage.takeMemory()
+        guard try block.next(in: bytes, from: &cursor, to: end, origin: origin, rules, into: &lines) else {
+            storage.bytes = lines
+            lastPart = PartHeaders(storage)
+            return nil
+        }
         let contentOffset = origin + Int64(cursor)
         usage.headerBytes += Int(contentOffset - start)
         let headers = try PartHeaders(
             lines,
+            in: storage,
             at: start,
             index: partsBegun - 1,
             contentOffset: contentOffset,

@@ -66,6 +66,8 @@ public struct MultipartParser: ~Copyable, Sendable {
     var usage = Usage()
     /// The headers of the part that is open.
     var part: PartHeaders?
+    /// Those of the part before, whose memory may serve for the next ones.
+    var lastPart: PartHeaders?
     /// Whether the open part is a form's field, not a file.
     var isField = false
     /// The offset in the body of the headers that are being read.
@@ -227,7 +229,7 @@ public struct MultipartParser: ~Copyable, Sendable {
             }
             return nil
         }
-        part = nil
+        lastPart = part.take()
         return .partEnded
     }
 }
