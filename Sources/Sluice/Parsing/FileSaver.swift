@@ -114,7 +114,7 @@ final class FileSaver: Sendable {
                 switch nextWork() {
                 case .write(let pieces): try write(pieces)
                 case .finish:
-                    try openFile().commit(replacing: replacing)
+                    try openFile().commit()
                     return end(.success(()))
                 case .abandon: throw .cancelledRead
                 case .rest: return
@@ -127,12 +127,18 @@ final class FileSaver: Sendable {
 
     private func write(_ pieces: [HeldBytes]) throws(MultipartError) {
         let file = try openFile()
-        for piece in pieces { try file.append(piece) }
+        for piece in pieces {
+            let outcome = unsafe piece.withBytes { bytes in
+                Result { () throws(MultipartError) in unsafe try file.append(bytes) }
+            }
+            try outcome.get()
+        }
     }
 
     private func openFile() throws(MultipartError) -> NewFile {
         if let file = output.file { return file }
-        let file = try NewFile(path: path, replacing: replacing)
+        let file = try NewFile(path, replacing: replacing ? .name : .nothing)
+        try file.create()
         output.file = file
         return file
     }

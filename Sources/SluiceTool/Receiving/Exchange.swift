@@ -97,10 +97,12 @@ final class Exchange {
             let type = try MultipartContentType(contentType)
             if let length {
                 // What is longer may yet be an epilogue, so only what cannot be right is refused by its length.
-                guard length <= rules.limits.totalBytes.saturatingAdd(Int64(Self.discardLimit)) else {
+                guard length <= rules.limits.totalBytes.addingSaturated(Int64(Self.discardLimit)) else {
                     throw MultipartError(.bodyTooLarge, "the body has more than \(rules.limits.totalBytes) bytes")
                 }
-                if let free = settings.inbox.freeBytes, rules.minimumFree > 0, free - length < rules.minimumFree {
+                if let free = settings.inbox.freeBytes, rules.minimumFree > 0,
+                    free.addingSaturated(-max(length, 0)) < rules.minimumFree
+                {
                     throw .diskFull(settings.inbox.path, keeping: rules.minimumFree)
                 }
             }
@@ -238,12 +240,5 @@ final class Exchange {
 
     private static func header(_ name: String, _ connection: OpaquePointer) -> String? {
         unsafe sluice_mhd_header(connection, name).map { unsafe String(cString: $0) }
-    }
-}
-
-extension Int64 {
-    fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }
