@@ -25,6 +25,9 @@ final class FaultServer: Sendable {
         server = try await ServerProcess.started("fault_server.py", "--files", files.path)
     }
 
+    /// What the server's URLs begin with.
+    var base: String { server.url("") }
+
     /// A place for requests that go wrong as the words say, whose requests are counted by themselves.
     func place(_ faults: String..., query: String = "") -> Place {
         let key = "k\(lastKey.add(1, ordering: .relaxed).newValue)"
@@ -63,6 +66,7 @@ final class FaultServer: Sendable {
 /// What a server of these tests says of an upload.
 struct Received: Decodable {
     let size: Int
+    let sha256: String
     let attempt: Int
 
     init(_ response: CurlResponse) throws {

@@ -12,7 +12,7 @@ import Darwin
 ///
 /// All of the engine's traffic with the kernel goes through here, so that there is one place to read when one
 /// asks what it does, and one seam for tests that make calls fail.
-enum SystemCalls {
+package enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
     static func retrying<Result: SignedInteger>(
@@ -59,18 +59,23 @@ enum SystemCalls {
         try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     }
 
-    static func close(_ descriptor: Int32) {
+    package static func close(_ descriptor: Int32) {
+        _ = closeStatus(descriptor)
+    }
+
+    /// What close(2) returns.
+    static func closeStatus(_ descriptor: Int32) -> Int32 {
         // Not retried: after EINTR the descriptor is gone on Linux, and may be another thread's by then.
         #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
+        Glibc.close(descriptor)
         #elseif canImport(Musl)
-        _ = Musl.close(descriptor)
+        Musl.close(descriptor)
         #elseif canImport(Darwin)
-        _ = Darwin.close(descriptor)
+        Darwin.close(descriptor)
         #endif
     }
 
-    static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
+    package static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(descriptor, nil, &result) }
         return FileStatus(result)
@@ -90,7 +95,7 @@ enum SystemCalls {
         return try status(of: descriptor)
     }
 
-    static func status(ofPath path: String) throws(Errno) -> FileStatus {
+    package static func status(ofPath path: String) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(-1, path, &result) }
         return FileStatus(result)
@@ -129,7 +134,7 @@ enum SystemCalls {
 
     // MARK: Reading and writing
 
-    static func read(
+    package static func read(
         _ descriptor: Int32,
         at offset: Int64,
         into buffer: UnsafeMutableRawBufferPointer
@@ -180,19 +185,19 @@ enum SystemCalls {
     // MARK: New files
 
     /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
-    static func createFile(_ path: String) throws(Errno) -> Int32 {
+    package static func createFile(_ path: String) throws(Errno) -> Int32 {
         try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     }
 
     /// Whether there is something of this name, be it a link to nothing.
-    static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0
     }
 
     /// Gives a file another name in the same directory, where `replacing` says whether what has that name already is
     /// replaced or the error `EEXIST`.
-    static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
+    package static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
         #if canImport(Glibc)
         _ = try retrying { unsafe replacing ? Glibc.rename(path, newPath) : sluice_rename_new(path, newPath) }
         #elseif canImport(Musl)
@@ -202,7 +207,7 @@ enum SystemCalls {
         #endif
     }
 
-    static func remove(_ path: String) {
+    package static func remove(_ path: String) {
         unsafe unlink(path)
     }
 
@@ -338,8 +343,8 @@ enum SystemCalls {
 }
 
 /// What `fstat` says of a file, as far as the engine asks.
-struct FileStatus: Sendable {
-    enum Kind: Sendable {
+package struct FileStatus: Sendable {
+    package enum Kind: Sendable {
         case regular
         case directory
         /// A pipe, socket or character device: bytes come as they come.
@@ -348,12 +353,18 @@ struct FileStatus: Sendable {
         case blockDevice
     }
 
-    let kind: Kind
-    let size: Int64
-    let identity: FileIdentity
+    package let kind: Kind
+    package let size: Int64
+    package let identity: FileIdentity
     let modified: Int64
     /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
     let hasBlocks: Bool
+    /// Who may read, write and execute it: the nine bits of the mode.
+    package let permissions: UInt32
+    package let user: UInt32
+    package let group: UInt32
+    /// How many names it has.
+    package let linkCount: UInt64
 
     init(_ status: sluice_status) {
         switch mode_t(status.mode) & S_IFMT {
@@ -367,6 +378,10 @@ struct FileStatus: Sendable {
         identity = FileIdentity(device: status.device, inode: status.inode, born: status.born)
         modified = status.modified
         hasBlocks = status.blocks > 0
+        permissions = status.mode & 0o777
+        user = status.user
+        group = status.group
+        linkCount = status.links
     }
 }
 
@@ -374,7 +389,7 @@ struct FileStatus: Sendable {
 ///
 /// File systems give the inode of a file that was deleted to the next one that is made, so that the first two say
 /// little of a file that was written anew.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let born: Int64

@@ -1,14 +1,6 @@
 internal import Sluice
 internal import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The way of a download's bytes from the client's thread to its file.
 ///
 /// Bytes are gathered in blocks, a few of which are on their way at a time; a disk thread does one operation after the
@@ -206,18 +198,12 @@ final class FileWriter: Sendable {
 
         /// Reads bytes of a file into it, behind those that it has.
         ///
-        /// - Returns: What `pread` returned.
-        func read(_ descriptor: Int32, at offset: Int64, upTo limit: Int) -> Int {
-            let read = unsafe pread(descriptor, memory.baseAddress?.advanced(by: count), limit, off_t(offset))
-            if read > 0 { count += read }
+        /// - Returns: How many; 0 at the file's end, and where there is no room.
+        func read(_ descriptor: Int32, at offset: Int64, upTo limit: Int) throws(Errno) -> Int {
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...].prefix(limit))
+            let read = try unsafe SystemCalls.read(descriptor, at: offset, into: room)
+            count += read
             return read
-        }
-
-        /// Writes its bytes from an index on.
-        ///
-        /// - Returns: What `pwrite` returned.
-        func write(from index: Int, to descriptor: Int32, at offset: Int64) -> Int {
-            unsafe pwrite(descriptor, memory.baseAddress?.advanced(by: index), count - index, off_t(offset))
         }
 
         /// Copies as many bytes as fit.
