@@ -13,6 +13,8 @@ final class FaultServer: Sendable {
     let content = TemporaryDirectory.noise(1_000_003)
     /// The bytes that are there in their place after the fault `other`.
     let other = TemporaryDirectory.noise(900_001, seed: 2)
+    /// The bytes of `medium`, which are three blocks.
+    let medium = TemporaryDirectory.noise(300_007, seed: 7)
     /// The bytes of `small`.
     let small = Array("just a few bytes".utf8)
 
@@ -20,6 +22,7 @@ final class FaultServer: Sendable {
         files = try TemporaryDirectory()
         try files.file("file", content)
         try files.file("file.other", other)
+        try files.file("medium", medium)
         try files.file("small", small)
         try files.file("empty", [])
         server = try await ServerProcess.started("fault_server.py", "--files", files.path)

@@ -26,6 +26,8 @@ final class PartialFile {
 
     /// Whether nobody has looked yet at what an earlier download may have left.
     private var isUnknown = false
+    /// Whether it may have got the target's owner and mode.
+    private var isGiven = false
 
     /// Where it is, and where it goes.
     private struct Place {
@@ -327,6 +329,10 @@ final class PartialFile {
     func commit(total: Int64?, isAbandoned: () -> Bool) throws(TransferError) -> (path: String, byteCount: Int64)? {
         guard let place else { return nil }
         try check(total)
+        // While the old file is still there.
+        let directory = options.synchronizes ? try openDirectory(of: place.target) : nil
+        defer { if let directory { SystemCalls.close(directory) } }
+        isGiven = true
         // Only root can give files away; for others it stays theirs.
         if let owner = place.owner {
             try? SystemCalls.setOwner(of: place.descriptor, user: owner.user, group: owner.group)
@@ -347,7 +353,7 @@ final class PartialFile {
         if urlDigest != nil { SystemCalls.remove(place.recordPath) }
         self.place = nil
         SystemCalls.close(place.descriptor)
-        if options.synchronizes { try synchronizeDirectory(of: place.target) }
+        if let directory { try synchronizeDirectory(directory) }
         return (place.target, size)
     }
 
@@ -375,17 +381,24 @@ final class PartialFile {
         return TransferError(.contentMismatch, "\(words); it was thrown away", path: path)
     }
 
-    private func synchronizeDirectory(of target: String) throws(TransferError) {
+    private func openDirectory(of target: String) throws(TransferError) -> Int32 {
         let directory = Self.directory(of: target)
-        let descriptor = try attempt("its directory cannot be brought to the disk") { () throws(Errno) in
+        return try attempt("its directory cannot be opened to be brought to the disk") { () throws(Errno) in
             try SystemCalls.openFile(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY)
         }
-        defer { SystemCalls.close(descriptor) }
+    }
+
+    private func synchronizeDirectory(_ directory: Int32) throws(TransferError) {
         do throws(Errno) {
-            try SystemCalls.synchronize(descriptor)
+            try SystemCalls.synchronize(directory)
         } catch {
             // Of a file system that does not do so.
-            if error != .invalid { throw self.error("its directory cannot be brought to the disk", error) }
+            if error == .invalid { return }
+            throw self.error(
+                "is whole and in its place, but its directory could not be brought to the disk, so that a loss of power "
+                    + "may bring back the old file",
+                error
+            )
         }
     }
 
@@ -400,11 +413,27 @@ final class PartialFile {
     func close(keeps: Bool) {
         guard let place else { return }
         self.place = nil
-        if !(keeps && (isUnknown || hasRecord && size > 0)) {
+        if !(keeps && (isUnknown || hasRecord && size > 0) && takeBack(place)) {
             if urlDigest != nil { SystemCalls.remove(place.recordPath) }
             SystemCalls.remove(place.path)
         }
         SystemCalls.close(place.descriptor)
+    }
+
+    /// Makes the file this user's alone again, where it was given to whom the target belongs.
+    ///
+    /// - Returns: Whether that is so.
+    private func takeBack(_ place: Place) -> Bool {
+        guard isGiven else { return true }
+        do throws(Errno) {
+            try SystemCalls.setPermissions(of: place.descriptor, to: 0o600)
+            if place.owner != nil {
+                try SystemCalls.setOwner(of: place.descriptor, user: geteuid(), group: getegid())
+            }
+            return true
+        } catch {
+            return false
+        }
     }
 
     // MARK: Errors
