@@ -5,8 +5,8 @@ internal import Sluice
 ///
 /// libcurl answers challenges by itself. Redirects are followed here, one request after the other on the same handle:
 /// so the method, the body, the credentials and the header fields of each are what ``CurlRequest`` promises, whatever the
-/// version of libcurl thinks of them. Retries begin with the first request again. Made and used on the loop's thread
-/// only.
+/// version of libcurl thinks of them. Retries begin with the first request again, unless that was done with the body. Made
+/// and used on the loop's thread only.
 final class Transfer {
     let ticket: TransferTicket
     let handle: EasyHandle
@@ -172,7 +172,7 @@ final class Transfer {
     /// Whether the body can be had from its start again, or still.
     private var canRepeat: Bool {
         if let sink = sink as? ChunkSink, !sink.canGoOn { return false }
-        guard let feed else { return true }
+        guard let feed, hop.sendsBody else { return true }
         return feed.failure == nil && !feed.isUsedUp && (feed.position == 0 || ticket.body?.replay != .once)
     }
 
@@ -382,6 +382,11 @@ final class Transfer {
     /// Begins another attempt, at the end of the wait for it.
     func beginAttempt() throws(TransferError) {
         retry.begin()
+        if firstHop.sendsBody, !hop.sendsBody {
+            // The server has acted on the body, and this is where it says what came of that.
+            ticket.meter?.beginAttempt(at: feed?.position ?? 0)
+            return renew()
+        }
         hop = firstHop
         redirectCount = 0
         sentCompletely = false
