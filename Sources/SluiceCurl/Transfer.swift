@@ -121,13 +121,14 @@ final class Transfer {
     ///
     /// - Returns: Whether to go on.
     func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe collector.takeHeader(bytes, requestBytes: Int64(handle.number(CURLINFO_REQUEST_SIZE))) else {
-            return false
-        }
+        guard unsafe collector.takeHeader(bytes, requestBytes: requestBytes) else { return false }
         // An answer to which libcurl has one of its own is none, and then its body does not come here.
         guard collector.isHeadComplete, !(hop.answersChallenges && collector.status == 401) else { return true }
         return judge()
     }
+
+    /// The bytes of the heads that libcurl has sent: more with each request, also with those that it sends by itself.
+    private var requestBytes: Int64 { Int64(handle.number(CURLINFO_REQUEST_SIZE)) }
 
     /// What became of bytes of the answer's body.
     enum Taking {
@@ -186,7 +187,9 @@ final class Transfer {
     /// - Returns: Whether the body can be had from there.
     func rewind(to offset: Int64) -> Bool {
         guard let feed else { return false }
-        if offset < feed.position, collector.headBytes == 0, !isRefused, !retry.mayRepeat(hop.method) {
+        // An answer to the last request, and none before it, is what it could be sent again for.
+        let isAnswered = collector.answeredRequestBytes == requestBytes
+        if offset < feed.position, !isAnswered, !isRefused, !retry.mayRepeat(hop.method) {
             isLost = true
             return false
         }
