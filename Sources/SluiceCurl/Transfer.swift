@@ -32,8 +32,8 @@ final class Transfer {
     private var redirectCount = 0
     /// Whether the last request with a body sent all of it.
     private var sentCompletely = false
-    /// Whether the server refused an HTTP/2 stream unseen.
-    private var isRefused = false
+    /// What the server said of the present request's HTTP/2 stream.
+    private(set) var fate = StreamFate()
     /// Whether libcurl was not allowed to send the request again by itself.
     private(set) var isLost = false
 
@@ -102,7 +102,7 @@ final class Transfer {
     func prepare(share: Int) throws(TransferError) {
         verdict = nil
         wait = nil
-        isRefused = false
+        fate = StreamFate()
         isLost = false
         do {
             try handle.reset()
@@ -177,7 +177,13 @@ final class Transfer {
         return feed.failure == nil && !feed.isUsedUp && (feed.position == 0 || ticket.body?.replay != .once)
     }
 
-    // MARK: Sending again
+    // MARK: The body
+
+    /// Reads the body's next bytes into libcurl's buffer.
+    func readBody(into buffer: UnsafeMutableRawBufferPointer) -> BodyFeed.Step {
+        fate.beginBody()
+        return unsafe feed?.read(into: buffer) ?? .abort
+    }
 
     /// Goes back in the body, where libcurl wants to send it again by itself.
     ///
@@ -189,7 +195,7 @@ final class Transfer {
         guard let feed else { return false }
         // An answer to the last request, and none before it, is what it could be sent again for.
         let isAnswered = collector.answeredRequestBytes == requestBytes
-        if offset < feed.position, !isAnswered, !isRefused, !retry.mayRepeat(hop.method) {
+        if offset < feed.position, !isAnswered, !fate.isUnseen, !retry.mayRepeat(hop.method) {
             isLost = true
             return false
         }
@@ -197,13 +203,11 @@ final class Transfer {
     }
 
     /// Whether what libcurl says is of interest.
-    var wantsDebug: Bool { debugLog != nil || feed != nil && hop.maySpeakHTTP2 }
+    var wantsDebug: Bool { debugLog != nil || hop.maySpeakHTTP2 }
 
     /// Takes what libcurl says.
     func takeDebug(_ type: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
-        // The only way to hear of it: the request went to a connection that was about to close, and nobody acted on it
-        // (RFC 9113 section 8.7).
-        if type == CURLINFO_TEXT, unsafe bytes.starts(with: "REFUSED_STREAM".utf8) { isRefused = true }
+        if type == CURLINFO_TEXT, hop.maySpeakHTTP2 { fate.hear(unsafe String(decoding: bytes, as: UTF8.self)) }
         unsafe debugLog?.take(type, bytes)
     }
 
@@ -331,7 +335,7 @@ final class Transfer {
 
     /// Whether the server has got nothing of what makes it act.
     private var isUntouched: Bool {
-        guard isConnected, !isRefused else { return true }
+        guard isConnected, !fate.isUnseen else { return true }
         // Of a request without a body its head is all that there is.
         guard let feed, hop.sendsBody, ticket.body?.contentLength != 0 else { return false }
         return feed.position == 0 && collector.headBytes == 0
