@@ -34,6 +34,8 @@ final class Transfer {
     private var sentCompletely = false
     /// What the server said of the present request's HTTP/2 stream.
     private(set) var fate = StreamFate()
+    /// Whether the last bytes of the body are to be offered again.
+    private(set) var isPaused = false
     /// Whether libcurl was not allowed to send the request again by itself.
     private(set) var isLost = false
 
@@ -104,6 +106,7 @@ final class Transfer {
         wait = nil
         fate = StreamFate()
         isLost = false
+        isPaused = false
         do {
             try handle.reset()
             try hop.configure(handle, for: ticket.body, from: sink?.resumePoint, share: share)
@@ -145,7 +148,8 @@ final class Transfer {
             }
             return .taken
         }
-        guard unsafe sink.take(bytes) else { return .pause }
+        isPaused = unsafe !sink.take(bytes)
+        if isPaused { return .pause }
         ticket.meter?.advance(to: sink.position, of: sink.total)
         return .taken
     }
@@ -256,7 +260,7 @@ final class Transfer {
     /// A number that changes whenever a byte moves; nil while there is nothing that bytes could move on, and while they wait
     /// for whoever takes them.
     private var activity: Int64? {
-        guard isConnected || handle.localPort > 0, sink?.isPaused != true else { return nil }
+        guard isConnected || handle.localPort > 0, !isPaused else { return nil }
         return handle.info(CURLINFO_SIZE_UPLOAD_T) + handle.info(CURLINFO_SIZE_DOWNLOAD_T) + Int64(collector.headBytes)
             + (isConnected ? 1 : 0)
     }

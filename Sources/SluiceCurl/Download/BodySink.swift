@@ -13,9 +13,6 @@ protocol BodySink: AnyObject {
     /// The bytes of the whole, where known.
     var total: Int64? { get }
 
-    /// Whether the last bytes that were offered did not fit.
-    var isPaused: Bool { get }
-
     /// Says what is to become of an answer's body, and gets ready for it.
     func begin(_ response: CurlResponse) -> SinkVerdict
 
@@ -60,7 +57,6 @@ final class ChunkSink: BodySink {
     private var hasBegun = false
     private(set) var position: Int64 = 0
     private(set) var total: Int64?
-    private(set) var isPaused = false
 
     /// Makes a sink; `onRoom` is called from another thread when there is room again.
     init(_ channel: ChunkChannel, _ fullSinks: FullSinks, onRoom: @escaping @Sendable () -> Void) {
@@ -78,7 +74,6 @@ final class ChunkSink: BodySink {
     }
 
     func begin(_ response: CurlResponse) -> SinkVerdict {
-        isPaused = false
         guard hasBegun else {
             hasBegun = true
             // What is not all of a resource is not gone on with.
@@ -97,8 +92,7 @@ final class ChunkSink: BodySink {
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        isPaused = unsafe !channel.add(bytes, onRoom: onRoom)
-        if isPaused { return false }
+        guard unsafe channel.add(bytes, onRoom: onRoom) else { return false }
         position += Int64(bytes.count)
         if !isFull {
             isFull = true

@@ -13,7 +13,6 @@ final class FileSink: BodySink {
     private var asksForRest = true
     private(set) var position: Int64 = 0
     private(set) var total: Int64?
-    private(set) var isPaused = false
     /// How many bytes an earlier download left behind that this one goes on from.
     private(set) var resumedBytes: Int64 = 0
 
@@ -64,7 +63,6 @@ final class FileSink: BodySink {
     }
 
     func begin(_ response: CurlResponse) -> SinkVerdict {
-        isPaused = false
         if let point = resumePoint {
             switch response.status {
             case 206 where response.continues(point):
@@ -103,7 +101,6 @@ final class FileSink: BodySink {
             self.block = nil
         }
         if block == nil { block = writer.takeBlock() }
-        isPaused = block == nil
         var rest = unsafe bytes
         while let block {
             let count = unsafe block.append(rest)
