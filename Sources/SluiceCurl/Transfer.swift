@@ -133,13 +133,8 @@ final class Transfer {
     /// The bytes of the heads that libcurl has sent: more with each request, also with those that it sends by itself.
     private var requestBytes: Int64 { Int64(handle.number(CURLINFO_REQUEST_SIZE)) }
 
-    /// What became of bytes of the answer's body.
-    enum Taking {
-        case taken, pause, abort
-    }
-
     /// Takes bytes of the answer's body.
-    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> SinkTaking {
         guard judge() else { return .abort }
         guard let sink, case .take = verdict else {
             guard unsafe collector.takeBody(bytes) else { return .abort }
@@ -148,10 +143,15 @@ final class Transfer {
             }
             return .taken
         }
-        isPaused = unsafe !sink.take(bytes)
-        if isPaused { return .pause }
-        ticket.meter?.advance(to: sink.position, of: sink.total)
-        return .taken
+        let taking = unsafe sink.take(bytes)
+        isPaused = taking == .pause
+        switch taking {
+        case .taken: ticket.meter?.advance(to: sink.position, of: sink.total)
+        case .pause: break
+        case .abort:
+            verdict = .refuse(.contentMismatch, "the server sends more than the \(sink.total ?? 0) bytes of the file")
+        }
+        return taking
     }
 
     /// Decides what becomes of an answer, once its head is there.

@@ -448,3 +448,20 @@ import Darwin
         #expect(error?.code == .invalidRequest)
     }
 }
+    @Test func `A server that sends more than the file should have is stopped at once`() async throws {
+        try directory.file("target", [1, 2, 3])
+        let url = try await Fixtures.faults.place("stall@500000", query: "length=no").file()
+        var options = FileDownloadOptions()
+        options.length = 400_000
+        var request = CurlRequest(url: url)
+        // Neither would the answer end by itself.
+        request.idleTimeout = nil
+        let error = await failure {
+            try await client.download(request, toFile: target, options: options).response
+        }
+        #expect(error?.code == .contentMismatch)
+        #expect(error?.description.contains("400000") == true)
+        #expect(try contents() == [1, 2, 3])
+        #expect(try names() == ["target"])
+    }
+

@@ -17,9 +17,16 @@ protocol BodySink: AnyObject {
     func begin(_ response: CurlResponse) -> SinkVerdict
 
     /// Takes bytes.
-    ///
-    /// - Returns: False where they do not fit now, and are to be offered again.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool
+    func take(_ bytes: UnsafeRawBufferPointer) -> SinkTaking
+}
+
+/// What became of bytes that were offered.
+enum SinkTaking {
+    case taken
+    /// They do not fit now, and are to be offered again.
+    case pause
+    /// They are more than there should be.
+    case abort
 }
 
 /// What a sink makes of an answer.
@@ -91,14 +98,14 @@ final class ChunkSink: BodySink {
         return .take
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe channel.add(bytes, onRoom: onRoom) else { return false }
+    func take(_ bytes: UnsafeRawBufferPointer) -> SinkTaking {
+        guard unsafe channel.add(bytes, onRoom: onRoom) else { return .pause }
         position += Int64(bytes.count)
         if !isFull {
             isFull = true
             fullSinks.add(self)
         }
-        return true
+        return .taken
     }
 
     /// Hands what was taken to the task, if it waits.
