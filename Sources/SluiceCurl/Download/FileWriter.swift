@@ -106,6 +106,8 @@ final class FileWriter: Sendable {
 
     private func add(_ operation: Operation) {
         let startsRun = state.withLock { state in
+            // Closed, there may be no thread left that would take it.
+            if state.isClosed { return false }
             state.operations.append(operation)
             defer { state.isRunning = true }
             return !state.isRunning
@@ -148,7 +150,7 @@ final class FileWriter: Sendable {
                 }
                 // Abandoned meanwhile: closing comes next.
                 guard let committed else { return }
-                state.withLock { $0.isClosed = true }
+                markClosed()
                 threads.removeFile()
                 notify(.committed(path: committed.path, byteCount: committed.byteCount))
             default: break
@@ -160,14 +162,18 @@ final class FileWriter: Sendable {
     }
 
     private func close(keeps: Bool) {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
         file.withLock { $0.close(keeps: keeps) }
+        markClosed()
         threads.removeFile()
         notify(.closed)
+    }
+
+    /// Takes no more operations, and drops those that came meanwhile.
+    private func markClosed() {
+        state.withLock { state in
+            state.isClosed = true
+            state.operations.removeAll()
+        }
     }
 
     private func release(_ block: Block) {
