@@ -12,8 +12,9 @@ import Darwin
 ///
 /// It is written under a name of its own beside the target, and takes the target's place once it is whole and checked: until
 /// then what was there is untouched. Where the download may be gone on with later, the name is the target's with
-/// `.sluice-part` behind it, and what it is a part of stands in a ``PartialRecord`` under the same name with `.info` behind
-/// it; else it is a random one. Only its owner can read it before it has the target's name. Used by one thread at a time.
+/// `.sluice-part` behind it, or the SHA-256 of the target's where that would be too long; what it is a part of stands in a
+/// ``PartialRecord`` under the same name with `.info` behind it. Else it is a random name. Only its owner can read it before
+/// it has the target's name. Used by one thread at a time.
 final class PartialFile {
     private let path: String
     private let options: FileDownloadOptions
@@ -28,6 +29,9 @@ final class PartialFile {
     private var isUnknown = false
     /// Whether it may have got the target's owner and mode.
     private var isGiven = false
+
+    /// The bytes that a name may have: NAME_MAX of Linux and Darwin.
+    private static let longestName = 255
 
     /// Where it is, and where it goes.
     private struct Place {
@@ -66,7 +70,7 @@ final class PartialFile {
     func open(isAbandoned: () -> Bool) throws(TransferError) -> ResumePoint? {
         let (target, old) = try target()
         let (descriptor, partialPath) =
-            urlDigest == nil ? try openTemporary(beside: target) : try openPartial(target + ".sluice-part")
+            urlDigest == nil ? try openTemporary(beside: target) : try openPartial(partialPath(of: target))
         place = Place(
             descriptor: descriptor,
             target: target,
@@ -110,6 +114,18 @@ final class PartialFile {
             try SystemCalls.createFile(path)
         }
         return (descriptor, path)
+    }
+
+    /// The partial file's name, which the next download to the target finds again.
+    private func partialPath(of target: String) throws(TransferError) -> String {
+        let directory = Self.directory(of: target)
+        let name = target.utf8.dropFirst(directory.utf8.count)
+        let ends = ".sluice-part.info".utf8.count
+        guard name.count + ends > Self.longestName else { return target + ".sluice-part" }
+        guard let digest = SHA256.digest(String(name) ?? target) else {
+            throw TransferError(.resourcesExhausted, "there is no memory for the name's digest", path: path)
+        }
+        return "\(directory)\(digest.hexadecimal).sluice-part"
     }
 
     /// Opens the partial file, which may be there, and keeps other downloads off it.
