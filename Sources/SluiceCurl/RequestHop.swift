@@ -215,6 +215,8 @@ struct RequestHop {
         if !sendsBody {
             dropped.formUnion(["content-type", "content-encoding", "content-language", "content-location", "expect"])
         }
+        // What is asked for now is the rest of what came of them.
+        if point != nil { dropped.formUnion(["range", "if-range"]) }
         let kept = request.headers.filter { !dropped.contains($0.name.lowercased()) }
         // A line that ends in a semicolon is how libcurl is told of an empty value.
         var lines = kept.map { header in

@@ -127,10 +127,8 @@ extension CurlResponse {
     func continues(_ point: ResumePoint) -> Bool {
         guard status == 206, let range = header("Content-Range").flatMap({ ContentRange($0) }) else { return false }
         if range.first != point.offset || point.validator.contradicts(header) { return false }
-        if let total = range.total {
-            // The rest was asked for, and not a part of it.
-            return range.last == total - 1 && (point.total ?? total) == total
-        }
-        return point.total.map { range.last == $0 - 1 } ?? true
+        // The rest was asked for, and not a part of it: where nobody says how long the whole is, that cannot be told.
+        guard let total = range.total ?? point.total else { return false }
+        return range.last == total - 1 && (point.total ?? total) == total
     }
 }
