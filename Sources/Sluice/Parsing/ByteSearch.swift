@@ -29,6 +29,7 @@ extension ContiguousArray<UInt8> {
     /// A copy of some bytes of a span; what lies outside the span is left out.
     init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
         let range = range.clamped(to: 0..<bytes.count)
-        self = unsafe bytes.withUnsafeBytes { unsafe ContiguousArray($0[range]) }
+        // As one copy: an array made of a slice goes through the slice's iterator.
+        self = unsafe bytes.withUnsafeBytes { unsafe ContiguousArray(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

@@ -32,7 +32,7 @@ struct DelimiterScanner: Sendable {
     init(_ boundary: Boundary, lineEnds: ParserPolicies.LineEnds) {
         delimiter = ContiguousArray("\r\n--\(boundary)".utf8)
         lead = lineEnds == .crlf ? 0 : 1
-        search = DelimiterSearch(ContiguousArray(delimiter[lead...]))
+        search = DelimiterSearch(ContiguousArray(delimiter[lead...]), boundaryCount: delimiter.count - 4)
     }
 
     /// The bytes that are held back, of those that were given.

@@ -113,16 +113,17 @@ struct ParameterScanner {
 }
 
 extension ContiguousArray<UInt8> {
-    /// Whether the bytes are this text, which is lowercase ASCII, in any case.
+    /// Whether the bytes are this text in any case, which has lowercase letters and otherwise only characters below `@`.
     func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
-        guard range.count == text.utf8CodeUnitCount else { return false }
+        guard range.count == text.utf8CodeUnitCount, range.upperBound <= count else { return false }
         return text.withUTF8Buffer { text in
-            for offset in 0..<range.count {
-                let byte = self[range.lowerBound + offset]
-                let lowercase = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
-                if unsafe lowercase != text[offset] { return false }
+            var difference: UInt8 = 0
+            for offset in 0..<text.count {
+                let wanted = unsafe text[offset]
+                // Of these texts' characters only the letters have the bit 0x40; the bit 0x20 is their case.
+                difference |= (self[range.lowerBound + offset] | (wanted & 0x40) >> 1) ^ wanted
             }
-            return true
+            return difference == 0
         }
     }
 }
