@@ -56,6 +56,9 @@ package final class DiskThreads: Sendable {
         state.update { $0.jobs.append(job) }
     }
 
+    /// Whether there are no threads, and no jobs for any.
+    var isIdle: Bool { state.update { $0.threads == 0 && $0.jobs.isEmpty } }
+
     private static func work(_ state: Monitor<State>) {
         while true {
             let step = state.wait { state -> Step? in
