@@ -156,6 +156,9 @@ int sluice_is_synthetic_file(int descriptor) {
 static void fill(struct sluice_status *result, const struct stat *status) {
     *result = (struct sluice_status){
         .mode = status->st_mode,
+        .user = status->st_uid,
+        .group = status->st_gid,
+        .links = status->st_nlink,
         .size = status->st_size,
         .blocks = status->st_blocks,
         .device = (uint64_t)major(status->st_dev) << 32 | minor(status->st_dev),
@@ -194,6 +197,9 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
     }
     *result = (struct sluice_status){
         .mode = status.stx_mode,
+        .user = status.stx_uid,
+        .group = status.stx_gid,
+        .links = status.stx_nlink,
         .size = (int64_t)status.stx_size,
         .blocks = (int64_t)status.stx_blocks,
         .device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor,
@@ -213,6 +219,9 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
     if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return -1;
     *result = (struct sluice_status){
         .mode = status.st_mode,
+        .user = status.st_uid,
+        .group = status.st_gid,
+        .links = status.st_nlink,
         .size = status.st_size,
         .blocks = status.st_blocks,
         .device = (uint64_t)status.st_dev,

@@ -46,6 +46,10 @@ package enum Files {
         guard unsafe unlink(path) == 0 else { throw SystemFailure("unlink \(path)") }
     }
 
+    package static func removeIfThere(_ path: String) throws {
+        if unsafe unlink(path) != 0, errno != ENOENT { throw SystemFailure("unlink \(path)") }
+    }
+
     package static func move(_ path: String, to newPath: String) throws {
         guard unsafe rename(path, newPath) == 0 else { throw SystemFailure("rename \(path)") }
     }

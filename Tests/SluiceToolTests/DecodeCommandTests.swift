@@ -309,6 +309,14 @@ import Darwin
         #expect(parts.array.map { $0["size"].number } == [5, 7])
     }
 
+    @Test(arguments: ["--BX", "--B-", "\n--BX", "x\n--BX", "\r\n--BX", "x\r\n--B--X", "--BX\n--BX\n"])
+    func `With --lenient too, files are what was sent`(content: String) async throws {
+        let body = SampleBody.body(SampleBody.file("f", content), SampleBody.file("g", "abc"))
+        let run = try await decode(body, "--lenient", "--into", inbox)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try self.content("f") == content && self.content("g") == "abc")
+    }
+
     @Test func `A disk that takes no more leaves no file`() async throws {
         let body = SampleBody.body(Self.good, SampleBody.file("large", String(repeating: "x", count: 100_000)))
         let run = try await shell(

@@ -85,6 +85,49 @@ import Darwin
         #expect(try receiver.names() == ["part-1"])
     }
 
+    /// What a head says of the body's length, in one way or in two, which is what request smuggling needs.
+    ///
+    /// RFC 9112 sections 5.1 and 6.3. `LENGTH` stands for the true length.
+    static let framings = [
+        "Content-Length: LENGTH", "Content-Length: LENGTH\r\nContent-Length: 0", "Content-Length: 0",
+        "Content-Length: 0\r\nContent-Length: LENGTH", "Content-Length: LENGTH\r\ncontent-length: LENGTH",
+        "Content-Length: -1", "Content-Length: +LENGTH", "Content-Length: LENGTH, LENGTH", "Content-Length: 0x20",
+        "Content-Length: 9223372036854775808", "Content-Length: 18446744073709551617", "Content-Length: ",
+        "Content-Length: LENGTH\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: LENGTH",
+        "Transfer-Encoding: xchunked\r\nContent-Length: LENGTH", "Transfer-Encoding: xchunked",
+        "Transfer-Encoding : chunked\r\nContent-Length: LENGTH", "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer-Encoding: chunked", "",
+    ]
+
+    @Test(arguments: framings)
+    func `No second request hides behind a first one`(framing: String) async throws {
+        let receiver = try await Receiver()
+        let content = { (filename: String) in
+            String(decoding: SampleBody.body(SampleBody.file(filename)), as: UTF8.self)
+        }
+        let start =
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=B\r\nFRAMING\r\n"
+        let smuggled =
+            start.replacing("FRAMING", with: "Content-Length: \(content("smuggled").utf8.count)\r\n")
+            + content("smuggled")
+        // Behind no body, behind the last of no chunks, and behind a body.
+        for (number, body) in ["", "0\r\n\r\n", content("first")].enumerated() {
+            let length = body.utf8.count + (number == 2 ? 0 : smuggled.utf8.count)
+            let lines = framing.isEmpty ? "" : "\(framing.replacing("LENGTH", with: "\(length)"))\r\n"
+            let bytes = start.replacing("FRAMING", with: lines) + body + smuggled
+            let path = try directory.file("request", Array(bytes.utf8))
+            let run = try await shell(
+                #"exec 3<> "/dev/tcp/127.0.0.1/$1"; trap '' PIPE; cat "$2" >&3; timeout 60 cat <&3; echo "end: $?""#,
+                receiver.port,
+                path
+            )
+            #expect(!run.text.contains("end: 124"), "\(run.text)")
+            let isFirst = number == 2 && framing == "Content-Length: LENGTH"
+            #expect(run.text.contains("HTTP/1.1 200") == isFirst, "\(run.text)")
+            #expect(try receiver.names() == (isFirst ? ["first"] : []), "\(run.text)")
+        }
+    }
+
     @Test func `Filenames lead nowhere else, and nothing that is there is replaced`() async throws {
         let receiver = try await Receiver()
         let outside = try directory.file("outside", Array("outside".utf8))

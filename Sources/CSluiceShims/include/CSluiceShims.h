@@ -57,7 +57,8 @@ int sluice_core_count(void);
 // What stat(2) says of the file with this path, or of the descriptor where the path is NULL: 0, or -1 with errno.
 // Times are nanoseconds. `born` is what stat(2) does not say on Linux; 0 where the file system does not know.
 struct sluice_status {
-    uint32_t mode;
+    uint32_t mode, user, group;
+    uint64_t links;
     int64_t size, blocks;
     uint64_t device, inode;
     int64_t modified, born;

@@ -187,9 +187,10 @@ extension MultipartParser {
     /// Gives as content what looked like a delimiter.
     private mutating func goOnAfterSuffix() throws(MultipartError) -> Event? {
         state = part == nil ? .preamble : .content
-        let count = suffix.held.count
+        let from = scanner.foundFrom
+        let count = suffix.held.count - from
         guard let accepted = try accept(count, at: origin + Int64(cursor) - Int64(count)) else { return nil }
-        return .heldBody(0..<accepted)
+        return .heldBody(from..<from + accepted)
     }
 
     // MARK: Headers

@@ -52,6 +52,13 @@ public struct MultipartParser: ~Copyable, Sendable {
         var parts = 0
         var headerBytes = 0
         var fieldBytes: Int64 = 0
+
+        /// Counts what another parser of the same body counted: what was used up stays used up.
+        mutating func raise(to other: Usage) {
+            parts = max(parts, other.parts)
+            headerBytes = max(headerBytes, other.headerBytes)
+            fieldBytes = max(fieldBytes, other.fieldBytes)
+        }
     }
 
     /// How much is accepted.

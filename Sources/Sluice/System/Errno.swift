@@ -29,6 +29,8 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package static let fileTooLarge = Errno(EFBIG)
     package static let notFound = Errno(ENOENT)
     package static let exists = Errno(EEXIST)
+    package static let tooManyLinks = Errno(ELOOP)
+    package static let invalid = Errno(EINVAL)
     package static let isDirectory = Errno(EISDIR)
     package static let canceled = Errno(ECANCELED)
     package static let unsupported = Errno(EOPNOTSUPP)

@@ -13,10 +13,10 @@ import Darwin
 /// A `directory` is the descriptor of one, in which relative paths begin.
 extension SystemCalls {
     /// Where the paths begin that the user gives.
-    static var workingDirectory: Int32 { Int32(AT_FDCWD) }
+    package static var workingDirectory: Int32 { Int32(AT_FDCWD) }
 
     /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
-    package static func createFile(_ path: String, in directory: Int32) throws(Errno) -> Int32 {
+    package static func createFile(_ path: String, in directory: Int32 = workingDirectory) throws(Errno) -> Int32 {
         try retrying { unsafe openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     }
 
@@ -67,6 +67,11 @@ extension SystemCalls {
             throw error
         }
         return DirectoryEntry(status)
+    }
+
+    /// Whether there is something of this name, be it a link to nothing.
+    package static func exists(_ path: String) -> Bool {
+        (try? entry(at: path, followingLinks: false)) != nil
     }
 
     /// Throws where the process, as who it acts, may not write to the path.
@@ -146,7 +151,7 @@ extension SystemCalls {
         try retrying { unsafe linkat(directory, path, newDirectory, newPath, 0) }
     }
 
-    static func remove(_ path: String) {
+    package static func remove(_ path: String) {
         unsafe unlink(path)
     }
 }

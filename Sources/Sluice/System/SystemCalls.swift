@@ -62,7 +62,7 @@ package enum SystemCalls {
 
     /// - Returns: What close(2) does, of which only those need to know who wrote.
     @discardableResult
-    static func close(_ descriptor: Int32) -> Int32 {
+    package static func close(_ descriptor: Int32) -> Int32 {
         // Not retried: after EINTR the descriptor is gone on Linux, and may be another thread's by then.
         #if canImport(Glibc)
         Glibc.close(descriptor)
@@ -73,7 +73,7 @@ package enum SystemCalls {
         #endif
     }
 
-    static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
+    package static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(descriptor, nil, &result) }
         return FileStatus(result)
@@ -93,7 +93,7 @@ package enum SystemCalls {
         return try status(of: descriptor)
     }
 
-    static func status(ofPath path: String) throws(Errno) -> FileStatus {
+    package static func status(ofPath path: String) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(-1, path, &result) }
         return FileStatus(result)
@@ -132,7 +132,7 @@ package enum SystemCalls {
 
     // MARK: Reading and writing
 
-    static func read(
+    package static func read(
         _ descriptor: Int32,
         at offset: Int64,
         into buffer: UnsafeMutableRawBufferPointer
@@ -344,8 +344,8 @@ package enum SystemCalls {
 }
 
 /// What `fstat` says of a file, as far as the engine asks.
-struct FileStatus: Sendable {
-    enum Kind: Sendable {
+package struct FileStatus: Sendable {
+    package enum Kind: Sendable {
         case regular
         case directory
         /// A pipe, socket or character device: bytes come as they come.
@@ -354,12 +354,18 @@ struct FileStatus: Sendable {
         case blockDevice
     }
 
-    let kind: Kind
-    let size: Int64
-    let identity: FileIdentity
+    package let kind: Kind
+    package let size: Int64
+    package let identity: FileIdentity
     let modified: Int64
     /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
     let hasBlocks: Bool
+    /// Who may read, write and execute it: the nine bits of the mode.
+    package let permissions: UInt32
+    package let user: UInt32
+    package let group: UInt32
+    /// How many names it has.
+    package let linkCount: UInt64
 
     init(_ status: sluice_status) {
         switch mode_t(status.mode) & S_IFMT {
@@ -373,6 +379,10 @@ struct FileStatus: Sendable {
         identity = FileIdentity(device: status.device, inode: status.inode, born: status.born)
         modified = status.modified
         hasBlocks = status.blocks > 0
+        permissions = status.mode & 0o777
+        user = status.user
+        group = status.group
+        linkCount = status.links
     }
 }
 
@@ -380,7 +390,7 @@ struct FileStatus: Sendable {
 ///
 /// File systems give the inode of a file that was deleted to the next one that is made, so that the first two say
 /// little of a file that was written anew.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let born: Int64

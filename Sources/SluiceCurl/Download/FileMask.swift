@@ -1,3 +1,5 @@
+internal import Sluice
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -21,11 +23,10 @@ enum FileMask {
 
     #if os(Linux)
     private static func read() -> mode_t? {
-        let descriptor = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        guard let descriptor = try? SystemCalls.openFile("/proc/self/status", O_RDONLY) else { return nil }
+        defer { SystemCalls.close(descriptor) }
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            unsafe count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
+            unsafe count = (try? SystemCalls.read(descriptor, at: 0, into: UnsafeMutableRawBufferPointer(buffer))) ?? 0
         }
         let line = bytes.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Umask:".utf8) }
         let digits = line?.filter { (0x30...0x37).contains($0) }
