@@ -45,9 +45,18 @@ struct OutputFile: Sendable {
     ) async throws(ToolError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(.cannotCreate, path, "cannot be opened for writing", errno) }
-        defer { close(descriptor) }
-        try await write(OutputFile(descriptor: descriptor, path: path))
+        do {
+            try await write(OutputFile(descriptor: descriptor, path: path))
+        } catch {
+            close(descriptor)
+            throw error
+        }
         Signals.endIfReceived()
+        do {
+            try SystemCalls.closeWritten(descriptor)
+        } catch {
+            throw .system(.inputOutput, path, "cannot be written", error.rawValue)
+        }
     }
 
     /// Writes bytes to it.

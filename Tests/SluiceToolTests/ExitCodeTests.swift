@@ -147,6 +147,8 @@ import Testing
         Case(69, ["upload", UploadServers.refusing, "-F", "a=b"], "nobody accepts the connection"),
         Case(69, ["upload", "http://host.invalid/", "-F", "a=b"], "no address"),
         Case(73, ["encode", "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
+        Case(73, ["encode", "-F", "a=b", "-o", ""], "the path is empty; name a file"),
+        Case(73, ["encode", "-F", "a=b", "-o", "/tmp/"], "/tmp/: names a directory; name a file in it"),
         Case(73, ["encode", "-F", "a=b", "-o", "/"], "/: names a directory; name a file in it"),
         Case(73, ["upload", UploadServers.refusing, "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
         Case(74, ["encode", "-F", "a=b", "-o", "/dev/full"], "/dev/full: "),

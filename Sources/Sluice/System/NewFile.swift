@@ -151,7 +151,7 @@ package final class NewFile: Sendable {
 
     private static func place(_ path: String, _ replacing: Replacing) throws(MultipartError) -> Place {
         guard !path.utf8.contains(0) else { throw refusal("a path with a NUL in it names no file", path) }
-        guard !path.isEmpty else { throw refusal("the path is empty; name a file", path) }
+        guard !path.isEmpty else { throw refusal("the path is empty; name a file", nil) }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
         if ["", ".", ".."].contains(name) { throw isDirectory(path) }
@@ -196,7 +196,7 @@ package final class NewFile: Sendable {
         }
     }
 
-    private static func refusal(_ reason: String, _ path: String) -> MultipartError {
+    private static func refusal(_ reason: String, _ path: String?) -> MultipartError {
         MultipartError(.openFailed, reason, path: path)
     }
 
