@@ -14,7 +14,7 @@ TEST_TARGETS := SluiceTests SluiceFoundationTests SluiceCurlTests SluiceToolTest
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs selftest interop fuzz bench figures gate baseline bench-peers demo clean distclean
+.PHONY: help deps venv build release test lint format docs selftest interop fuzz memcheck bench figures gate baseline bench-peers demo clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -57,6 +57,10 @@ interop: venv build ## decode what other encoders sent: curl, Python's, Go's, No
 
 fuzz: ## feed the parser what libFuzzer thinks of, for FUZZ_SECONDS (default 60)
 	@Scripts/fuzz.sh
+
+memcheck: build ## run the tool's main paths under valgrind, some minutes
+	@Scripts/install-dependencies.sh memcheck
+	@Scripts/memcheck.sh
 
 bench: release ## measure against the physical limit, the short set: less than two minutes
 	.build/release/sluice-bench --quick

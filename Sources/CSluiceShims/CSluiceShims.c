@@ -35,17 +35,26 @@ int sluice_pipe(int *ends) {
 #endif
 }
 
-int sluice_rename_new(const char *from, const char *to) {
+int sluice_rename_new(int from_directory, const char *from, int to_directory, const char *to) {
 #if defined(__APPLE__)
-    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
-    if (errno != ENOTSUP) return -1;
+    return renameatx_np(from_directory, from, to_directory, to, RENAME_EXCL);
 #elif defined(RENAME_NOREPLACE)
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
+    return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
+#else
+    errno = ENOSYS;
+    return -1;
 #endif
-    // What file systems without that have: a second name, which is never put in another one's place.
-    if (link(from, to) != 0) return -1;
-    return unlink(from);
+}
+
+int sluice_rename_exchange(int from_directory, const char *from, int to_directory, const char *to) {
+#if defined(__APPLE__)
+    return renameatx_np(from_directory, from, to_directory, to, RENAME_SWAP);
+#elif defined(RENAME_EXCHANGE)
+    return renameat2(from_directory, from, to_directory, to, RENAME_EXCHANGE);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 int sluice_is_loopback(int descriptor) {

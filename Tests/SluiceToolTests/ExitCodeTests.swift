@@ -147,7 +147,7 @@ import Testing
         Case(69, ["upload", UploadServers.refusing, "-F", "a=b"], "nobody accepts the connection"),
         Case(69, ["upload", "http://host.invalid/", "-F", "a=b"], "no address"),
         Case(73, ["encode", "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
-        Case(73, ["encode", "-F", "a=b", "-o", "/"], "/: cannot be opened for writing: Is a directory"),
+        Case(73, ["encode", "-F", "a=b", "-o", "/"], "/: names a directory; name a file in it"),
         Case(73, ["upload", UploadServers.refusing, "-F", "a=b", "-o", "/nonexistent/x"], "/nonexistent/x: "),
         Case(74, ["encode", "-F", "a=b", "-o", "/dev/full"], "/dev/full: "),
         Case(74, ["encode", "-F", "a=@/proc/self/mem"], "reading failed"),

@@ -31,8 +31,12 @@ int sluice_is_synthetic_file(int descriptor);
 
 #endif
 
-// rename(2) that fails with EEXIST where there is something of the new name: 0, or -1 with errno.
-int sluice_rename_new(const char *from, const char *to);
+// renameat(2) that fails with EEXIST where there is something of the new name, and with EINVAL, ENOSYS or ENOTSUP where
+// the system cannot: 0, or -1 with errno.
+int sluice_rename_new(int from_directory, const char *from, int to_directory, const char *to);
+
+// Exchanges the names of two files: 0, or -1 with errno, which is EINVAL, ENOSYS or ENOTSUP where the system cannot.
+int sluice_rename_exchange(int from_directory, const char *from, int to_directory, const char *to);
 
 // Names the calling thread for debuggers and `top -H`; longer names are cut.
 void sluice_set_thread_name(const char *name);

@@ -10,15 +10,20 @@ struct GzipSpool {
 
     /// Compresses all of a content.
     ///
+    /// - Parameters:
+    ///   - source: The content.
+    ///   - memoryLimit: The most compressed bytes that are kept in memory.
+    ///   - interrupt: Ends it, also where the content waits.
     /// - Returns: The compressed bytes, and the number of bytes they are made of.
     /// - Throws: What reading throws; ``MultipartError/Code/writeFailed`` where the temporary file cannot be made or
-    ///   written; ``MultipartError/Code/cancelled`` where the task was cancelled.
+    ///   written; ``MultipartError/Code/cancelled`` where the task was cancelled or the interrupt triggered.
     static func content(
         of source: GzipContent,
-        memoryLimit: Int
+        memoryLimit: Int,
+        interrupt: ReadInterrupt?
     ) throws(MultipartError) -> (content: Content, sourceLength: Int64) {
         var spool = GzipSpool(memoryLimit: memoryLimit)
-        let extent = unsafe try source.compressAll { (bytes) throws(MultipartError) in
+        let extent = unsafe try source.compressAll(interrupt: interrupt) { (bytes) throws(MultipartError) in
             unsafe try spool.append(bytes)
         }
         return (try spool.content(length: extent.length), extent.sourceLength)

@@ -115,15 +115,29 @@ struct ParameterScanner {
 extension ContiguousArray<UInt8> {
     /// Whether the bytes are this text in any case, which has lowercase letters and otherwise only characters below `@`.
     func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
-        guard range.count == text.utf8CodeUnitCount, range.upperBound <= count else { return false }
-        return text.withUTF8Buffer { text in
-            var difference: UInt8 = 0
-            for offset in 0..<text.count {
-                let wanted = unsafe text[offset]
-                // Of these texts' characters only the letters have the bit 0x40; the bit 0x20 is their case.
-                difference |= (self[range.lowerBound + offset] | (wanted & 0x40) >> 1) ^ wanted
+        guard range.count == text.utf8CodeUnitCount, range.lowerBound >= 0, range.upperBound <= count else {
+            return false
+        }
+        // Of these texts' characters only the letters have the bit 0x40; the bit 0x20 is their case.
+        return unsafe withUnsafeBytes { bytes in
+            text.withUTF8Buffer { text in
+                var offset = 0
+                while offset + 8 <= text.count {
+                    let wanted = unsafe UnsafeRawBufferPointer(text).loadUnaligned(
+                        fromByteOffset: offset,
+                        as: UInt64.self
+                    )
+                    let word = unsafe bytes.loadUnaligned(fromByteOffset: range.lowerBound + offset, as: UInt64.self)
+                    if word | (wanted & 0x4040_4040_4040_4040) >> 1 != wanted { return false }
+                    offset += 8
+                }
+                while offset < text.count {
+                    let wanted = unsafe text[offset]
+                    if unsafe bytes[range.lowerBound + offset] | (wanted & 0x40) >> 1 != wanted { return false }
+                    offset += 1
+                }
+                return true
             }
-            return difference == 0
         }
     }
 }

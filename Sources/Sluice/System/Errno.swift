@@ -46,6 +46,9 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a way of renaming is one that the kernel or the file system does not know.
+    var meansUnsupportedFlag: Bool { [EINVAL, ENOSYS, ENOTSUP].contains(rawValue) }
+
     package var description: String {
         // strerror_r's two signatures (GNU and XSI) differ; strerror is enough here, because glibc, musl and
         // Darwin return constant strings for every known number.

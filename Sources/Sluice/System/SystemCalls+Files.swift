@@ -13,29 +13,12 @@ extension SystemCalls {
         try retrying { unsafe open(path, flags | O_CLOEXEC, mode_t(permissions)) }
     }
 
-    /// What a name leads to, without links on the way.
-    package static func resolve(_ path: String) throws(Errno) -> String {
-        var resolved = ""
-        _ = try retrying { () -> Int32 in
-            guard let text = unsafe realpath(path, nil) else { return -1 }
-            defer { unsafe free(text) }
-            resolved = unsafe String(cString: text)
-            return 0
-        }
-        return resolved
-    }
-
-    /// Throws where the process, as who it acts, may not write to the path.
-    package static func checkWritable(_ path: String) throws(Errno) {
-        _ = try retrying { unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
-    }
-
     /// Keeps off the file whoever else asks for the same, for as long as the descriptor is open.
     ///
     /// - Returns: False where somebody else was first.
     package static func lock(_ descriptor: Int32) throws(Errno) -> Bool {
         do throws(Errno) {
-            _ = try retrying { flock(descriptor, LOCK_EX | LOCK_NB) }
+            try retrying { flock(descriptor, LOCK_EX | LOCK_NB) }
             return true
         } catch {
             guard error == .wouldBlock else { throw error }
@@ -53,20 +36,12 @@ extension SystemCalls {
 
     /// Cuts the file, or makes it longer by zeros.
     package static func setSize(of descriptor: Int32, to size: Int64) throws(Errno) {
-        _ = try retrying { ftruncate(descriptor, off_t(size)) }
-    }
-
-    package static func setPermissions(of descriptor: Int32, to permissions: UInt32) throws(Errno) {
-        _ = try retrying { fchmod(descriptor, mode_t(permissions)) }
-    }
-
-    package static func setOwner(of descriptor: Int32, user: UInt32, group: UInt32) throws(Errno) {
-        _ = try retrying { fchown(descriptor, user, group) }
+        try retrying { ftruncate(descriptor, off_t(size)) }
     }
 
     /// Returns once what was written is on the disk: of a file its bytes, of a directory its names.
     package static func synchronize(_ descriptor: Int32) throws(Errno) {
-        _ = try retrying { fsync(descriptor) }
+        try retrying { fsync(descriptor) }
     }
 
     private static func duplicate(_ descriptor: Int32) throws(Errno) -> Int32 {
@@ -83,11 +58,11 @@ extension SystemCalls {
             throw error
         }
         #endif
-        if closeStatus(copy) != 0, Errno.current != .interrupted { throw Errno.current }
+        if close(copy) != 0, Errno.current != .interrupted { throw Errno.current }
     }
 
     /// The same as ``remove(_:)`` for a file whose staying would do harm.
     package static func delete(_ path: String) throws(Errno) {
-        _ = try retrying { unsafe unlink(path) }
+        try retrying { unsafe unlink(path) }
     }
 }

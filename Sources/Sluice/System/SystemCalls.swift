@@ -15,7 +15,8 @@ import Darwin
 package enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    static func retrying<Result: SignedInteger>(
+    @discardableResult
+    package static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         _ call: () -> Result
     ) throws(Errno) -> Result {
@@ -24,7 +25,7 @@ package enum SystemCalls {
 
     /// The same for a call that moves bytes, which is told how many it may.
     @inline(__always)
-    static func retrying<Result: SignedInteger>(
+    package static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         count: Int,
         _ call: (Int) -> Result
@@ -59,12 +60,9 @@ package enum SystemCalls {
         try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     }
 
-    package static func close(_ descriptor: Int32) {
-        _ = closeStatus(descriptor)
-    }
-
-    /// What close(2) returns.
-    static func closeStatus(_ descriptor: Int32) -> Int32 {
+    /// - Returns: What close(2) does, of which only those need to know who wrote.
+    @discardableResult
+    package static func close(_ descriptor: Int32) -> Int32 {
         // Not retried: after EINTR the descriptor is gone on Linux, and may be another thread's by then.
         #if canImport(Glibc)
         Glibc.close(descriptor)
@@ -144,7 +142,7 @@ package enum SystemCalls {
         try retrying(count: buffer.count) { unsafe pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
     }
 
-    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try retrying(count: buffer.count) {
             #if canImport(Glibc)
             unsafe Glibc.read(descriptor, buffer.baseAddress, $0)
@@ -182,33 +180,36 @@ package enum SystemCalls {
         }
     }
 
-    // MARK: New files
-
-    /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
-    package static func createFile(_ path: String) throws(Errno) -> Int32 {
-        try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    /// A file of at most 4 KiB as text, or as much of a longer one; nil where it cannot be read.
+    static func text(ofSmallFile path: String) -> String? {
+        guard let descriptor = try? SharedDescriptor(openForReading(path), .owned) else { return nil }
+        var text = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe text.withUnsafeMutableBytes { unsafe try? read(descriptor.rawValue, into: $0) }
+        return count.map { String(decoding: text.prefix($0), as: UTF8.self) }
     }
 
-    /// Whether there is something of this name, be it a link to nothing.
-    package static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
-
-    /// Gives a file another name in the same directory, where `replacing` says whether what has that name already is
-    /// replaced or the error `EEXIST`.
-    package static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
-        #if canImport(Glibc)
-        _ = try retrying { unsafe replacing ? Glibc.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #elseif canImport(Musl)
-        _ = try retrying { unsafe replacing ? Musl.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #elseif canImport(Darwin)
-        _ = try retrying { unsafe replacing ? Darwin.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #endif
-    }
-
-    package static func remove(_ path: String) {
-        unsafe unlink(path)
+    /// Writes all of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, lent for the call.
+    ///   - descriptor: A descriptor open for writing.
+    ///   - waits: Whether to wait for room in a pipe or socket that has none and does not block.
+    /// - Throws: The system's error.
+    package static func writeAll(
+        _ bytes: UnsafeRawBufferPointer,
+        to descriptor: Int32,
+        waitingForRoom waits: Bool = false
+    ) throws(Errno) {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            do throws(Errno) {
+                let count = unsafe try write(descriptor, rest)
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } catch {
+                guard waits, error == .wouldBlock else { throw error }
+                _ = try waitUntilWritable(descriptor, wake: nil)
+            }
+        }
     }
 
     // MARK: Copying inside the kernel (Linux)
