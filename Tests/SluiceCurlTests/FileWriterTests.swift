@@ -1,3 +1,4 @@
+import Sluice
 import SluiceTestSupport
 import Synchronization
 import Testing

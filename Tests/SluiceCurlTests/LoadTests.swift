@@ -133,7 +133,8 @@ import Darwin
                     }
                 }
             }
-            try await download(3)
+            // How much memory the allocator has had in use at a time is chance, and settles.
+            try await download(20)
             let before = Holdings()
             try await download(10)
             let settled = await ProcessState.settles(within: 30) { Holdings().threads <= before.threads }

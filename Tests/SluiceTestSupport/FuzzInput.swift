@@ -53,7 +53,7 @@ package struct FuzzInput: Sendable {
         }
         let (whole, cost) = run.parseCounting([bytes[...]])
         if cost.work > bytes.count * 4 + 100 { return "\(cost.work) steps for \(bytes.count) bytes" }
-        if let problem = Self.problem(whole, bytes.count) { return problem }
+        if let problem = Self.problem(whole, bytes) { return problem }
         var random = SeededGenerator(seed: UInt64(bytes.count) &* 31 &+ UInt64(kind))
         for chunks in [Split.every(1, bytes), Split.atRandom(bytes, &random), Split.atRandom(bytes, &random)] {
             let (log, cost) = run.parseCounting(chunks)
@@ -64,13 +64,18 @@ package struct FuzzInput: Sendable {
         return nil
     }
 
-    private static func problem(_ log: ParserLog, _ count: Int) -> String? {
+    private static func problem(_ log: ParserLog, _ bytes: [UInt8]) -> String? {
+        let count = bytes.count
         if log.hasEnd == (log.failure != nil) { return "it ends and fails, or does neither" }
         if log.failure != nil, log.errorOffset.map({ (0...Int64(count)).contains($0) }) != true {
             return "the error's offset is \(String(describing: log.errorOffset))"
         }
         if log.parts.dropLast().contains(where: { !$0.isEnded }) { return "a part begins in another one" }
         if log.endOffset > count { return "the end is behind the end" }
+        // Whatever it looks like, a content is one run of the body's bytes.
+        for part in log.parts where !bytes.dropFirst(Int(part.contentOffset)).starts(with: part.content) {
+            return "\(part) is not what the body has there"
+        }
         return nil
     }
 
@@ -85,7 +90,7 @@ package struct FuzzInput: Sendable {
         run.policies.extendedFilename = options & 2 == 0 ? .ignore : .prefer
         let (log, difference) = run.parseInAllSplits(body.count > 200 ? Array(body.prefix(0)) : body)
         if let difference { return difference }
-        return Self.problem(log, body.count)
+        return Self.problem(log, body)
     }
 
     /// A boundary that is read is one, and is read again from what the encoder writes.

@@ -57,7 +57,7 @@ package final class DiskThreads: Sendable {
     }
 
     /// Whether there are no threads, and no jobs for any.
-    var isIdle: Bool { state.update { $0.threads == 0 && $0.jobs.isEmpty } }
+    package var isIdle: Bool { state.update { $0.threads == 0 && $0.jobs.isEmpty } }
 
     private static func work(_ state: Monitor<State>) {
         while true {
