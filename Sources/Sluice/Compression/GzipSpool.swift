@@ -70,19 +70,15 @@ struct GzipSpool {
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to file: SharedDescriptor) throws(MultipartError) {
-        var rest = unsafe bytes[...]
-        while unsafe !rest.isEmpty {
-            do {
-                let count = unsafe try SystemCalls.write(file.rawValue, UnsafeRawBufferPointer(rebasing: rest))
-                unsafe rest = rest.dropFirst(count)
-            } catch {
-                throw MultipartError(
-                    .writeFailed,
-                    "the temporary file for the compressed bytes cannot be written; set TMPDIR to a directory with room",
-                    path: SystemCalls.temporaryDirectory,
-                    error
-                )
-            }
+        do {
+            try unsafe SystemCalls.writeAll(bytes, to: file.rawValue)
+        } catch {
+            throw MultipartError(
+                .writeFailed,
+                "the temporary file for the compressed bytes cannot be written; set TMPDIR to a directory with room",
+                path: SystemCalls.temporaryDirectory,
+                error
+            )
         }
     }
 }

@@ -30,9 +30,6 @@ final class PartialFile {
     /// Whether it may have got the target's owner and mode.
     private var isGiven = false
 
-    /// The bytes that a name may have: NAME_MAX of Linux and Darwin.
-    private static let longestName = 255
-
     /// Where it is, and where it goes.
     private struct Place {
         let descriptor: Int32
@@ -75,7 +72,7 @@ final class PartialFile {
             descriptor: descriptor,
             target: target,
             path: partialPath,
-            permissions: old?.permissions ?? 0o666 & ~FileMask.current,
+            permissions: old?.permissions ?? CreationMask.fileMode,
             owner: old.map { ($0.user, $0.group) }
         )
         isUnknown = urlDigest != nil
@@ -109,23 +106,18 @@ final class PartialFile {
     private func openTemporary(beside target: String) throws(TransferError) -> (Int32, String) {
         // Nobody can guess it, and so nobody can have made it.
         let name = ".sluice-\(UInt64.random(in: 0...UInt64.max)).part"
-        let path = Self.directory(of: target) + name
+        let path = PartialName.directory(of: target) + name
         let descriptor = try attempt("no file can be made in its directory") { () throws(Errno) in
             try SystemCalls.createFile(path)
         }
         return (descriptor, path)
     }
 
-    /// The partial file's name, which the next download to the target finds again.
     private func partialPath(of target: String) throws(TransferError) -> String {
-        let directory = Self.directory(of: target)
-        let name = target.utf8.dropFirst(directory.utf8.count)
-        let ends = ".sluice-part.info".utf8.count
-        guard name.count + ends > Self.longestName else { return target + ".sluice-part" }
-        guard let digest = SHA256.digest(String(name) ?? target) else {
+        guard let partialPath = PartialName.path(of: target) else {
             throw TransferError(.resourcesExhausted, "there is no memory for the name's digest", path: path)
         }
-        return "\(directory)\(digest.hexadecimal).sluice-part"
+        return partialPath
     }
 
     /// Opens the partial file, which may be there, and keeps other downloads off it.
@@ -169,9 +161,14 @@ final class PartialFile {
             )
         }
         // What is no link was not one when it was opened, and what is one by now is another file.
-        guard let named = try? SystemCalls.status(ofPath: partialPath), named.identity == opened.identity else {
-            return false
+        let named: FileStatus
+        do throws(Errno) {
+            named = try SystemCalls.status(ofPath: partialPath)
+        } catch {
+            if error == .notFound { return false }
+            throw self.error("its partial file cannot be looked at", error)
         }
+        guard named.identity == opened.identity else { return false }
         // Older ones may be anybody's to read.
         try? SystemCalls.setPermissions(of: descriptor, to: 0o600)
         return true
@@ -398,7 +395,7 @@ final class PartialFile {
     }
 
     private func openDirectory(of target: String) throws(TransferError) -> Int32 {
-        let directory = Self.directory(of: target)
+        let directory = PartialName.directory(of: target)
         return try attempt("its directory cannot be opened to be brought to the disk") { () throws(Errno) in
             try SystemCalls.openFile(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY)
         }
@@ -416,11 +413,6 @@ final class PartialFile {
                 error
             )
         }
-    }
-
-    /// The path up to its last slash.
-    private static func directory(of path: String) -> String {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     }
 
     /// Closes the file where it has not been put in its place.
