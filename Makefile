@@ -55,7 +55,7 @@ interop: venv build ## decode what other encoders sent: curl, Python's, Go's, No
 	@Scripts/install-dependencies.sh interop
 	$(PYTHON) Tests/Interop/Encoders/interop.py .build/debug/sluice
 
-fuzz: ## feed the parser what libFuzzer thinks of, for FUZZ_SECONDS (default 60)
+fuzz: ## feed parsers what libFuzzer thinks of, each for FUZZ_SECONDS (default 10)
 	@Scripts/fuzz.sh
 
 bench: release ## measure against the physical limit, the short set: less than two minutes

@@ -76,7 +76,9 @@ if Context.environment["SLUICE_FUZZ"] != nil {
         .executableTarget(
             name: "SluiceFuzz",
             dependencies: ["CSluiceFuzz", "SluiceTestSupport"],
-            path: "Tests/Fuzz/SluiceFuzz"
+            path: "Tests/Fuzz/SluiceFuzz",
+            // Files of the tool and of its tests are linked into this target, which cannot import them.
+            swiftSettings: [.define("SLUICE_FUZZ")]
         ),
     ]
 }
@@ -84,13 +86,14 @@ if Context.environment["SLUICE_FUZZ"] != nil {
 // One set of rules for every Swift target; those named C... are C. Warnings become errors on the command line of
 // `make`, not here, so that a newer compiler's new warnings do not break those who depend on the package.
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
-    target.swiftSettings = [
-        .strictMemorySafety(),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-        .enableUpcomingFeature("ImmutableWeakCaptures"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .strictMemorySafety(),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            .enableUpcomingFeature("InferIsolatedConformances"),
+            .enableUpcomingFeature("ImmutableWeakCaptures"),
+        ]
 }
