@@ -57,6 +57,11 @@ let package = Package(
             dependencies: ["Sluice", "CSluiceShims"],
             path: "Tests/SluiceTestSupport"
         ),
+        .executableTarget(
+            name: "SluiceSoak",
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "SluiceTestSupport"],
+            path: "Tests/Soak"
+        ),
         .testTarget(name: "SluiceTests", dependencies: ["Sluice", "SluiceTestSupport"]),
         .testTarget(
             name: "SluiceFoundationTests",
