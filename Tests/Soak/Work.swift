@@ -12,7 +12,7 @@ internal import FoundationNetworking
 struct Work: Sendable {
     /// A way in which a file goes to a server or comes from one.
     enum Way: String, CaseIterable {
-        case curlToAiohttp, curlGzipToAiohttp, curlStreamToAiohttp, curlToNginx, curlToReceiver, curlToFaults
+        case curlToAiohttp, curlGzipToNginx, curlStreamToAiohttp, curlToNginx, curlToReceiver, curlToFaults
         case curlFromNginx, curlChunksFromAiohttp, curlFileFromFaults
         case sessionToAiohttp, sessionFromAiohttp, sessionFileFromNginx
         case toolToReceiver, toolToFaults, toolFromFaults
@@ -93,7 +93,7 @@ struct Work: Sendable {
         switch way {
         case .curlToAiohttp:
             try await expectParts(of: file, client.upload(form(file), to: peers.aiohttp.url("/upload")).body)
-        case .curlGzipToAiohttp:
+        case .curlGzipToNginx:
             let part = Part.file("file", path: file.path).gzip(level: 1, mode: .file, workers: 2, blockSize: 64 << 10)
             let body = try MultipartForm(boundary: Boundary("soak")) { part }.body()
             let response = try await client.upload(body, to: peers.nginx.url("/upload"))
