@@ -52,9 +52,10 @@ let package = Package(
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
         .target(name: "CSluiceCopyCounter", path: "Benchmarks/CSluiceCopyCounter"),
+        .target(name: "CSluiceTestSupport", path: "Tests/CSluiceTestSupport"),
         .target(
             name: "SluiceTestSupport",
-            dependencies: ["Sluice", "CSluiceShims"],
+            dependencies: ["Sluice", "CSluiceShims", "CSluiceTestSupport"],
             path: "Tests/SluiceTestSupport"
         ),
         .executableTarget(
