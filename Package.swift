@@ -52,10 +52,16 @@ let package = Package(
         ),
         .target(name: "CSluiceBench", path: "Benchmarks/CSluiceBench"),
         .target(name: "CSluiceCopyCounter", path: "Benchmarks/CSluiceCopyCounter"),
+        .target(name: "CSluiceTestSupport", path: "Tests/CSluiceTestSupport"),
         .target(
             name: "SluiceTestSupport",
-            dependencies: ["Sluice", "CSluiceShims"],
+            dependencies: ["Sluice", "CSluiceShims", "CSluiceTestSupport"],
             path: "Tests/SluiceTestSupport"
+        ),
+        .executableTarget(
+            name: "SluiceSoak",
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceCurl", "SluiceTestSupport"],
+            path: "Tests/Soak"
         ),
         .testTarget(name: "SluiceTests", dependencies: ["Sluice", "SluiceTestSupport"]),
         .testTarget(
@@ -76,7 +82,9 @@ if Context.environment["SLUICE_FUZZ"] != nil {
         .executableTarget(
             name: "SluiceFuzz",
             dependencies: ["CSluiceFuzz", "SluiceTestSupport"],
-            path: "Tests/Fuzz/SluiceFuzz"
+            path: "Tests/Fuzz/SluiceFuzz",
+            // Files of the tool and of its tests are linked into this target, which cannot import them.
+            swiftSettings: [.define("SLUICE_FUZZ")]
         ),
     ]
 }
@@ -84,13 +92,14 @@ if Context.environment["SLUICE_FUZZ"] != nil {
 // One set of rules for every Swift target; those named C... are C. Warnings become errors on the command line of
 // `make`, not here, so that a newer compiler's new warnings do not break those who depend on the package.
 for target in package.targets where target.type != .system && !target.name.hasPrefix("C") {
-    target.swiftSettings = [
-        .strictMemorySafety(),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .enableUpcomingFeature("InferIsolatedConformances"),
-        .enableUpcomingFeature("ImmutableWeakCaptures"),
-    ]
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .strictMemorySafety(),
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            .enableUpcomingFeature("InferIsolatedConformances"),
+            .enableUpcomingFeature("ImmutableWeakCaptures"),
+        ]
 }

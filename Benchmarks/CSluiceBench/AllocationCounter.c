@@ -4,7 +4,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#ifdef __GLIBC__
+// The sanitizers have an allocator of their own, which sees nothing where it is not asked.
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SLUICE_IS_SANITIZED 1
+#else
+#define SLUICE_IS_SANITIZED 0
+#endif
+
+#if defined(__GLIBC__) && !SLUICE_IS_SANITIZED
 
 // The executable's definitions come before the C library's, for the Swift runtime's calls too.
 extern void *__libc_malloc(size_t);

@@ -108,7 +108,7 @@ struct FormSpecScanner {
             $0 != Self.semicolon && $0 != Self.comma && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\n")
         }
         let hasSlash = major.endIndex < bytes.endIndex && bytes[major.endIndex] == UInt8(ascii: "/")
-        guard hasSlash, !major.isEmpty, !minor.isEmpty else {
+        guard hasSlash, !major.isEmpty, minor.contains(where: { !Self.isBlank($0) }) else {
             _ = skipParameter(endingAt: separator)
             throw .invalidType(text(start..<position))
         }

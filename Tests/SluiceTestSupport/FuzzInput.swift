@@ -1,27 +1,26 @@
 internal import Sluice
 
 /// Bytes of a fuzzer's, and what must hold for whatever they are.
-///
-/// The first byte chooses what they are given to, the second one how, and the rest is what is given.
-package struct FuzzInput: Sendable {
-    private let kind: UInt8
+struct FuzzInput {
+    private let target: FuzzTarget
     private let options: UInt8
     private let bytes: [UInt8]
 
-    package init(_ input: [UInt8]) {
-        kind = input.first ?? 0
-        options = input.dropFirst().first ?? 0
-        bytes = Array(input.dropFirst(2))
+    init(_ target: FuzzTarget, _ input: [UInt8]) {
+        self.target = target
+        options = input.first ?? 0
+        bytes = Array(input.dropFirst())
     }
 
     /// What does not hold; nil where all does.
-    package func finding() -> String? {
-        switch kind & 7 {
-        case 0...3: body()
-        case 4: disposition()
-        case 5: contentType()
-        case 6: gunzip()
-        default: filename()
+    func finding() -> String? {
+        switch target {
+        case .body, .parser: body()
+        case .headers: headers()
+        case .disposition: disposition()
+        case .contentType: contentType()
+        case .gunzip: gunzip()
+        case .filename: filename()
         }
     }
 
@@ -29,39 +28,33 @@ package struct FuzzInput: Sendable {
 
     /// The same events, error and offset for every way of cutting the body, in linear work and little memory.
     private func body() -> String? {
-        guard
-            var run = try? ParserRun(
-                options & 1 == 0 ? "b" : "boundary-0123456789",
-                options & 2 == 0 ? .formData : .mixed
-            )
-        else { return "there is no parser" }
-        run.policies.delimiterSuffix = options & 4 == 0 ? .reject : .data
-        run.policies.lineEnds = options & 8 == 0 ? .crlf : .lenient
-        run.policies.folding = options & 16 == 0 ? .reject : .unfold
-        run.policies.nameDecoding = options & 32 == 0 ? .compatible : .percent
-        run.policies.extendedFilename = options & 64 == 0 ? .ignore : .prefer
-        if options & 128 != 0 {
-            run.limits = ParserLimits(fileBytes: 20, totalBytes: 400)
-            run.limits.fieldBytes = 10
-            run.limits.totalFieldBytes = 15
-            run.limits.partHeaderBytes = 100
-            run.limits.totalHeaderBytes = 180
-            run.limits.partHeaderCount = 3
-            run.limits.partCount = 3
-            run.limits.paddingBytes = 2
-            run.limits.preambleBytes = 5
-        }
+        let run = ParserRun(FuzzedParser(options))
         let (whole, cost) = run.parseCounting([bytes[...]])
         if cost.work > bytes.count * 4 + 100 { return "\(cost.work) steps for \(bytes.count) bytes" }
         if let problem = Self.problem(whole, bytes) { return problem }
-        var random = SeededGenerator(seed: UInt64(bytes.count) &* 31 &+ UInt64(kind))
-        for chunks in [Split.every(1, bytes), Split.atRandom(bytes, &random), Split.atRandom(bytes, &random)] {
+        for chunks in Self.splits(bytes) {
             let (log, cost) = run.parseCounting(chunks)
             if log != whole { return "\(chunks.map(\.count)): \(log) and not \(whole)" }
             if cost.retained > run.limits.partHeaderBytes + 400 { return "\(cost.retained) bytes are kept" }
             if cost.work > bytes.count * 5 + 100 { return "\(cost.work) steps for \(bytes.count) bytes" }
         }
         return nil
+    }
+
+    /// One byte at a time, and two ways that the bytes themselves choose.
+    private static func splits(_ bytes: [UInt8]) -> [[ArraySlice<UInt8>]] {
+        var random = SeededGenerator(seed: bytes.reduce(0) { $0 &* 31 &+ UInt64($1) })
+        return [Split.every(1, bytes), Split.atRandom(bytes, &random), Split.atRandom(bytes, &random)]
+    }
+
+    /// Parses a body whole, and sees to it that it is the same in pieces.
+    private static func parseInPieces(_ run: ParserRun, _ body: [UInt8]) -> (log: ParserLog, finding: String?) {
+        let log = run.parse(body)
+        for chunks in splits(body) {
+            let other = run.parse(chunks)
+            if other != log { return (log, "\(chunks.map(\.count)): \(other) and not \(log)") }
+        }
+        return (log, problem(log, body))
     }
 
     private static func problem(_ log: ParserLog, _ bytes: [UInt8]) -> String? {
@@ -81,6 +74,31 @@ package struct FuzzInput: Sendable {
 
     // MARK: Others
 
+    /// Header lines that are read are tokens and values without line ends, and are read again from what they came to.
+    private func headers() -> String? {
+        var fuzzed = FuzzedParser(options)
+        fuzzed.policies.requiresFormData = false
+        let run = ParserRun(fuzzed)
+        let delimiter = Array("--\(run.contentType.boundary)".utf8)
+        func body(_ lines: some Sequence<UInt8>) -> [UInt8] {
+            delimiter + [0x0D, 0x0A] + lines + Array("\r\n\r\n\r\n".utf8) + delimiter + Array("--".utf8)
+        }
+        let (log, finding) = Self.parseInPieces(run, body(bytes))
+        if let finding { return finding }
+        guard log.failure == nil else { return nil }
+        for field in log.parts.flatMap(\.headers) {
+            if field.name.isEmpty || !field.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }) {
+                return "the name \(field.name.debugDescription)"
+            }
+            if field.value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) {
+                return "the value \(field.value.debugDescription)"
+            }
+        }
+        guard options & 128 == 0, log.parts.count == 1, let fields = log.parts.first?.headers else { return nil }
+        let again = run.parse(body(Array(fields.map { "\($0.name): \($0.value)" }.joined(separator: "\r\n").utf8)))
+        return again.parts.first?.headers == fields ? nil : "\(fields) and then \(again)"
+    }
+
     /// A disposition's name is the same alone and in a body, and what is not refused is read once.
     private func disposition() -> String? {
         let line = bytes.filter { $0 != 0x0A && $0 != 0x0D }
@@ -88,9 +106,7 @@ package struct FuzzInput: Sendable {
         guard var run = try? ParserRun("b", .mixed) else { return "there is no parser" }
         run.policies.nameDecoding = options & 1 == 0 ? .compatible : .backslash
         run.policies.extendedFilename = options & 2 == 0 ? .ignore : .prefer
-        let (log, difference) = run.parseInAllSplits(body.count > 200 ? Array(body.prefix(0)) : body)
-        if let difference { return difference }
-        return Self.problem(log, body)
+        return Self.parseInPieces(run, body).finding
     }
 
     /// A boundary that is read is one, and is read again from what the encoder writes.
@@ -104,12 +120,11 @@ package struct FuzzInput: Sendable {
     /// The same content or an error for every way of cutting it, within its limits.
     private func gunzip() -> String? {
         var limits = GunzipLimits(bytes: 100_000)
-        limits.ratio = 1032
-        var random = SeededGenerator(seed: UInt64(bytes.count))
+        limits.ratio = options & 1 == 0 ? 1032 : 10
         let whole = Self.gunzip([bytes[...]], limits)
-        if let whole, whole.count > 100_000 { return "\(whole.count) bytes" }
-        for chunks in [Split.every(1, bytes), Split.atRandom(bytes, &random)] where Self.gunzip(chunks, limits) != whole
-        {
+        let most = min(limits.bytes, Int64(bytes.count) * limits.ratio + 64 << 10)
+        if let whole, whole.count > most { return "\(whole.count) bytes of \(bytes.count)" }
+        for chunks in Self.splits(bytes) where Self.gunzip(chunks, limits) != whole {
             return "another content in \(chunks.map(\.count))"
         }
         return nil

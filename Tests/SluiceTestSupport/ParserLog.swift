@@ -64,6 +64,12 @@ package struct ParserRun: Sendable {
         self.policies = policies ?? ParserPolicies(for: subtype)
     }
 
+    init(_ fuzzed: FuzzedParser) {
+        contentType = fuzzed.contentType
+        limits = fuzzed.limits
+        policies = fuzzed.policies
+    }
+
     /// Parses chunks, each in memory of exactly its size.
     package func parse(_ chunks: some Sequence<ArraySlice<UInt8>>) -> ParserLog {
         parseCounting(chunks).log

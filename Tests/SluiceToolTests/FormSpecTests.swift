@@ -118,6 +118,7 @@ import Testing
         ("a=b;type=", .invalidType("")),
         ("a=b;type=/x", .invalidType("/x")),
         ("a=b;type=x/", .invalidType("x/")),
+        ("a=b;type=x/\t;gzip", .invalidType("x/\t")),
         ("a=b;type= x /y", .invalidType("x /y")),
         ("a=b;c", .unknownAttribute("c")),
         ("a=b; typ=text/x", .unknownAttribute("typ=text/x")),

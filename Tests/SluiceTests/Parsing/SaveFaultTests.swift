@@ -6,7 +6,7 @@ import Testing
 
 /// Every system call of a save is made to fail: the file is whole, or there is an error and no file.
 @Suite struct SaveFaultTests {
-    @Test(arguments: [EINTR, EAGAIN, EIO, ENOSPC, EDQUOT, EMFILE])
+    @Test(arguments: [EINTR, EAGAIN, EIO, ENOSPC, EDQUOT, EPIPE, EBADF, ENOMEM, EMFILE])
     func `A save whose system calls fail leaves a whole file or none`(number: Int32) async {
         await #expect(processExitsWith: .success) { [number = number as Int32] in
             try await SaveFaultBench().sweep(.failure(Errno(number)))

@@ -1,0 +1,1 @@
+../../SluiceToolTests/FormArgumentInput.swift
