@@ -32,4 +32,12 @@ forbid '\b(fatalError|preconditionFailure)\(|\btry!|\bas!' \
     "a trap that input, files or the network might reach: throw a typed error instead" \
     Sources
 
+# A promise is held by tests that are there.
+while read -r suite; do
+    if [[ -z $(find Tests -name "$suite.swift") ]]; then
+        printf 'error: SECURITY.md names %s, which is no suite\n' "$suite" >&2
+        failed=1
+    fi
+done < <(grep -oE '`[[:alnum:]]+Tests`' SECURITY.md | tr -d '`' | sort -u)
+
 exit "$failed"

@@ -2,7 +2,7 @@
 # Makes sure that what building and testing needs is there. What is missing is installed with apt-get where
 # that is possible (as root or through sudo), and named where it is not. Nothing is touched if all is there.
 #
-#     Scripts/install-dependencies.sh [interop|peers]...     what those need, too
+#     Scripts/install-dependencies.sh [interop|peers|memcheck]...     what those need, too
 set -euo pipefail
 
 missing=()
@@ -49,6 +49,10 @@ for group in "$@"; do
         need nodejs node --version
         need gcc cc --version
         need node-busboy test -e /usr/share/nodejs/busboy
+        ;;
+    memcheck)
+        need valgrind valgrind --version
+        need binutils objcopy --version
         ;;
     *)
         echo "install-dependencies.sh: there is no group '$group'" >&2

@@ -137,6 +137,9 @@ static inline CURL *sluice_multi_next_done(CURLM *multi, CURLcode *result) {
 
 static inline CURLcode sluice_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
+// The version that runs, which may be newer than the header's: a byte each for major, minor and patch.
+static inline unsigned int sluice_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 static inline long sluice_auth_basic(void) { return (long)CURLAUTH_BASIC; }
 static inline long sluice_auth_digest(void) { return (long)CURLAUTH_DIGEST; }
 static inline long sluice_auth_bearer(void) { return (long)CURLAUTH_BEARER; }

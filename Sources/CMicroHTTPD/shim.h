@@ -4,6 +4,8 @@
 
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 // MHD_Result is an enumeration from here on.
@@ -49,6 +51,27 @@ static inline uint16_t sluice_mhd_port(struct MHD_Daemon *daemon) {
 // A header of the request, or NULL.
 static inline const char *sluice_mhd_header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+struct sluice_mhd_count {
+    const char *name;
+    int count;
+};
+
+static inline enum MHD_Result sluice_mhd_count_one(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    struct sluice_mhd_count *counting = context;
+    (void)kind;
+    (void)value;
+    size_t length = strlen(counting->name);
+    if (strncasecmp(name, counting->name, length) == 0 && name[length + strspn(name + length, " \t")] == 0) counting->count++;
+    return MHD_YES;
+}
+
+// How often the request has a header, or one that others may take for it: with white space before the colon.
+static inline int sluice_mhd_header_count(struct MHD_Connection *connection, const char *name) {
+    struct sluice_mhd_count counting = {name, 0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, sluice_mhd_count_one, &counting);
+    return counting.count;
 }
 
 // An answer; the body is copied. NULL where there is no memory.

@@ -35,17 +35,26 @@ int sluice_pipe(int *ends) {
 #endif
 }
 
-int sluice_rename_new(const char *from, const char *to) {
+int sluice_rename_new(int from_directory, const char *from, int to_directory, const char *to) {
 #if defined(__APPLE__)
-    if (renamex_np(from, to, RENAME_EXCL) == 0) return 0;
-    if (errno != ENOTSUP) return -1;
+    return renameatx_np(from_directory, from, to_directory, to, RENAME_EXCL);
 #elif defined(RENAME_NOREPLACE)
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
+    return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
+#else
+    errno = ENOSYS;
+    return -1;
 #endif
-    // What file systems without that have: a second name, which is never put in another one's place.
-    if (link(from, to) != 0) return -1;
-    return unlink(from);
+}
+
+int sluice_rename_exchange(int from_directory, const char *from, int to_directory, const char *to) {
+#if defined(__APPLE__)
+    return renameatx_np(from_directory, from, to_directory, to, RENAME_SWAP);
+#elif defined(RENAME_EXCHANGE)
+    return renameat2(from_directory, from, to_directory, to, RENAME_EXCHANGE);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 int sluice_is_loopback(int descriptor) {
@@ -147,6 +156,9 @@ int sluice_is_synthetic_file(int descriptor) {
 static void fill(struct sluice_status *result, const struct stat *status) {
     *result = (struct sluice_status){
         .mode = status->st_mode,
+        .user = status->st_uid,
+        .group = status->st_gid,
+        .links = status->st_nlink,
         .size = status->st_size,
         .blocks = status->st_blocks,
         .device = (uint64_t)major(status->st_dev) << 32 | minor(status->st_dev),
@@ -185,6 +197,9 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
     }
     *result = (struct sluice_status){
         .mode = status.stx_mode,
+        .user = status.stx_uid,
+        .group = status.stx_gid,
+        .links = status.stx_nlink,
         .size = (int64_t)status.stx_size,
         .blocks = (int64_t)status.stx_blocks,
         .device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor,
@@ -204,6 +219,9 @@ int sluice_status(int descriptor, const char *path, struct sluice_status *result
     if ((path ? stat(path, &status) : fstat(descriptor, &status)) != 0) return -1;
     *result = (struct sluice_status){
         .mode = status.st_mode,
+        .user = status.st_uid,
+        .group = status.st_gid,
+        .links = status.st_nlink,
         .size = status.st_size,
         .blocks = status.st_blocks,
         .device = (uint64_t)status.st_dev,

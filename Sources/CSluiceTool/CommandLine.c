@@ -68,26 +68,6 @@ int sluice_signal_is_ignored(int number) {
     return sigaction(number, 0, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-int sluice_rename_exclusively(int old_directory, const char *old_name, int new_directory, const char *new_name) {
-#ifdef __APPLE__
-    int result = renameatx_np(old_directory, old_name, new_directory, new_name, RENAME_EXCL);
-#else
-    int result = renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE);
-#endif
-    if (result == 0 || (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)) return result;
-    // NFS, for one. A link is as exclusive; the old name goes afterwards.
-    if (linkat(old_directory, old_name, new_directory, new_name, 0) != 0) return -1;
-    return unlinkat(old_directory, old_name, 0);
-}
-
-int sluice_rename_exchanging(int old_directory, const char *old_name, int new_directory, const char *new_name) {
-#ifdef __APPLE__
-    return renameatx_np(old_directory, old_name, new_directory, new_name, RENAME_SWAP);
-#else
-    return renameat2(old_directory, old_name, new_directory, new_name, RENAME_EXCHANGE);
-#endif
-}
-
 int sluice_reserve_blocks(int descriptor, long long offset, long long count) {
 #ifdef __linux__
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);

@@ -3,8 +3,9 @@ internal import Sluice
 
 /// The sending side of a transfer: gives libcurl the body's bytes as it asks for them, from where it asks for them.
 ///
-/// Files and memory are read straight into libcurl's buffer. A body that may wait is read by a thread of its own one
-/// chunk ahead, and the transfer pauses where there is nothing yet. Used on the loop's thread only.
+/// Files, memory and the chunks of async sequences are read straight into libcurl's buffer. A body that may wait for anything
+/// else is read by a thread of its own one chunk ahead. Where there is nothing yet the transfer pauses. Used on the loop's
+/// thread only.
 final class BodyFeed {
     /// What libcurl is to be told.
     enum Step: Equatable {
@@ -68,7 +69,7 @@ final class BodyFeed {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         if failure != nil { return .abort }
         do {
-            let step = body.mayBlock ? unsafe try readAhead(into: buffer) : unsafe try readDirectly(into: buffer)
+            let step = try unsafe readNext(into: buffer)
             isWaiting = step == .pause
             if step == .end || position == body.contentLength { isAtEnd = true }
             return step
@@ -105,23 +106,42 @@ final class BodyFeed {
         rest = nil
     }
 
-    private func readDirectly(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Step {
-        let reader: BodyReader
-        if let open = self.reader {
-            reader = open
-        } else {
-            reader = try body.makeReader(startingAt: position)
-            self.reader = reader
+    private func readNext(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Step {
+        if let reader { return try unsafe read(reader, into: buffer) }
+        if let ahead { return try unsafe read(ahead, into: buffer) }
+        if body.waitsForSequencesOnly {
+            let opened = try body.makeReader(startingAt: position)
+            // To come to a place within a sequence, it is read from its start, which may wait many times.
+            if !opened.skipsToItsStart {
+                reader = opened
+                return try unsafe read(opened, into: buffer)
+            }
         }
+        let (body, position) = (body, position)
+        let opened = ReadAhead(chunkSize: chunkSize) { (interrupt) throws(MultipartError) in
+            try body.makeReader(startingAt: position, interrupt: interrupt)
+        }
+        ahead = opened
+        return try unsafe read(opened, into: buffer)
+    }
+
+    private func read(
+        _ reader: BodyReader,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(MultipartError) -> Step {
+        guard reader.isReady(notify: notify) else { return .pause }
         let count = unsafe try reader.read(into: buffer)
         position += Int64(count)
         meter?.advance(to: reader.mark)
         return count == 0 ? .end : .bytes(count)
     }
 
-    private func readAhead(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Step {
+    private func read(
+        _ ahead: ReadAhead,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(MultipartError) -> Step {
         if rest == nil {
-            switch openAhead().take(notify: notify) {
+            switch ahead.take(notify: notify) {
             case .chunk(let chunk, let mark): rest = Rest(chunk: chunk, mark: mark)
             case .pending: return .pause
             case .end: return .end
@@ -142,15 +162,5 @@ final class BodyFeed {
             self.rest?.taken += count
         }
         return .bytes(count)
-    }
-
-    private func openAhead() -> ReadAhead {
-        if let ahead { return ahead }
-        let (body, position) = (body, position)
-        let opened = ReadAhead(chunkSize: chunkSize) { (interrupt) throws(MultipartError) in
-            try body.makeReader(startingAt: position, interrupt: interrupt)
-        }
-        ahead = opened
-        return opened
     }
 }

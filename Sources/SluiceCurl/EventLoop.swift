@@ -18,6 +18,8 @@ final class EventLoop: Sendable {
         case finish
         /// End all transfers.
         case shutDown
+
+        var isAddition: Bool { if case .add = self { true } else { false } }
     }
 
     private enum Phase {
@@ -135,22 +137,33 @@ final class EventLoop: Sendable {
     }
 
     private func run() {
-        let multi = MultiHandle(configuration)
-        if let multi {
-            state.withLock { $0.multi = multi }
-            let loop = TransferLoop(self, multi)
-            loop.run()
-            state.withLock { $0.multi = nil }
-            // Closing the connections still asks for the loop's last words.
-            withExtendedLifetime(loop) { multi.destroy() }
+        while true {
+            let multi = MultiHandle(configuration)
+            if let multi { move(multi) }
+            let end = state.withLock { state -> (commands: [Command], wasClosed: Bool)? in
+                // Where libcurl failed, the transfers that came meanwhile may have better luck.
+                if multi != nil, state.phase == .running, state.commands.contains(where: \.isAddition) { return nil }
+                let wasClosed = state.phase == .closing
+                state.phase = wasClosed ? .ended : .notStarted
+                defer { state.commands = [] }
+                return (state.commands, wasClosed)
+            }
+            if let end { return finish(end.commands, wasClosed: end.wasClosed) }
         }
-        let (commands, wasClosed) = state.withLock { state in
-            let wasClosed = state.phase == .closing
-            // Where libcurl failed, the next transfer may have better luck.
-            state.phase = wasClosed ? .ended : .notStarted
-            defer { state.commands = [] }
-            return (state.commands, wasClosed)
-        }
+    }
+
+    /// Moves transfers until there are no more to come, or libcurl has failed.
+    private func move(_ multi: MultiHandle) {
+        state.withLock { $0.multi = multi }
+        let loop = TransferLoop(self, multi)
+        loop.run()
+        state.withLock { $0.multi = nil }
+        // Closing the connections still asks for the loop's last words.
+        withExtendedLifetime(loop) { multi.destroy() }
+    }
+
+    /// Tells whoever still waits for the thread, which has ended.
+    private func finish(_ commands: [Command], wasClosed: Bool) {
         let failure = TransferError(.resourcesExhausted, "libcurl failed; are there memory and descriptors left?")
         for case .add(let ticket) in commands {
             ticket.complete(.failure(wasClosed ? .clientClosed(ticket) : failure))

@@ -155,6 +155,12 @@ struct RequestHop {
         case .http2: try handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_0))
         case .http2PriorKnowledge:
             try handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+            // libcurl 7.88 begins HTTP/2 anew on a connection that it has kept, which no server understands
+            // (curl/curl#10634); with TLS it is the handshake that says what is spoken.
+            if !endpoint.isSecure, (0x07_58_00..<0x08_00_00).contains(CurlLibrary.version) {
+                try handle.set(CURLOPT_FRESH_CONNECT, true)
+                try handle.set(CURLOPT_FORBID_REUSE, true)
+            }
         }
         // Transfers that begin together wait for the first one's TLS handshake, which says whether they can share the
         // connection. Without TLS they would wait for its answer, which may take as long as an upload does.
@@ -209,6 +215,8 @@ struct RequestHop {
         if !sendsBody {
             dropped.formUnion(["content-type", "content-encoding", "content-language", "content-location", "expect"])
         }
+        // What is asked for now is the rest of what came of them.
+        if point != nil { dropped.formUnion(["range", "if-range"]) }
         let kept = request.headers.filter { !dropped.contains($0.name.lowercased()) }
         // A line that ends in a semicolon is how libcurl is told of an empty value.
         var lines = kept.map { header in

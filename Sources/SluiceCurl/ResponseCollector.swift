@@ -21,6 +21,8 @@ final class ResponseCollector {
     private(set) var headBytes = 0
     private var discardedBytes = 0
     private var requestBytesBefore: Int64 = -1
+    /// The bytes of requests that were sent when the last head ended that was not an interim one; -1 before there is one.
+    private(set) var answeredRequestBytes: Int64 = -1
 
     /// As much as libcurl's newer versions take in all.
     private static let headLimit = 300 * 1024
@@ -79,7 +81,7 @@ final class ResponseCollector {
         } else if unsafe line.isEmpty {
             // An interim response is not the one that is waited for.
             isHeadComplete = (status ?? 0) >= 200
-            if !isHeadComplete { status = nil }
+            if isHeadComplete { answeredRequestBytes = requestBytes } else { status = nil }
         } else if let last = headers.indices.last, let first = unsafe line.first, Self.isBlank(first) {
             // RFC 9112 section 5.2: a line that begins with white space belongs to the field before.
             headers[last].value += " " + (unsafe Self.trimmed(line))

@@ -38,9 +38,9 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 }
 
 private let readBody: curl_read_callback = { buffer, size, count, context in
-    guard let feed = unsafe transfer(context)?.feed else { return Int(CURL_READFUNC_ABORT) }
+    guard let transfer = unsafe transfer(context) else { return Int(CURL_READFUNC_ABORT) }
     let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    return switch unsafe feed.read(into: room) {
+    return switch unsafe transfer.readBody(into: room) {
     case .bytes(let count): count
     case .end: 0
     case .pause: Int(CURL_READFUNC_PAUSE)

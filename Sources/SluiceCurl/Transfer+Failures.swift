@@ -58,7 +58,9 @@ extension Transfer {
                 code
             )
         }
-        let (kind, advice) = Self.meaning(of: code)
+        // libcurl has one code for servers that do not speak HTTP/2 and for those that take their leave by it.
+        let isFarewell = code == CURLE_HTTP2 && fate.isConnectionClosing
+        let (kind, advice) = Self.meaning(of: isFarewell ? CURLE_HTTP2_STREAM : code)
         return error(kind, advice + details(code), code)
     }
 

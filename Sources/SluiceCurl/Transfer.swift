@@ -5,8 +5,8 @@ internal import Sluice
 ///
 /// libcurl answers challenges by itself. Redirects are followed here, one request after the other on the same handle:
 /// so the method, the body, the credentials and the header fields of each are what ``CurlRequest`` promises, whatever the
-/// version of libcurl thinks of them. Retries begin with the first request again. Made and used on the loop's thread
-/// only.
+/// version of libcurl thinks of them. Retries begin with the first request again, unless that was done with the body. Made
+/// and used on the loop's thread only.
 final class Transfer {
     let ticket: TransferTicket
     let handle: EasyHandle
@@ -32,8 +32,10 @@ final class Transfer {
     private var redirectCount = 0
     /// Whether the last request with a body sent all of it.
     private var sentCompletely = false
-    /// Whether the server refused an HTTP/2 stream unseen.
-    private var isRefused = false
+    /// What the server said of the present request's HTTP/2 stream.
+    private(set) var fate = StreamFate()
+    /// Whether the last bytes of the body are to be offered again.
+    private(set) var isPaused = false
     /// Whether libcurl was not allowed to send the request again by itself.
     private(set) var isLost = false
 
@@ -102,8 +104,9 @@ final class Transfer {
     func prepare(share: Int) throws(TransferError) {
         verdict = nil
         wait = nil
-        isRefused = false
+        fate = StreamFate()
         isLost = false
+        isPaused = false
         do {
             try handle.reset()
             try hop.configure(handle, for: ticket.body, from: sink?.resumePoint, share: share)
@@ -121,21 +124,17 @@ final class Transfer {
     ///
     /// - Returns: Whether to go on.
     func takeHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe collector.takeHeader(bytes, requestBytes: Int64(handle.number(CURLINFO_REQUEST_SIZE))) else {
-            return false
-        }
+        guard unsafe collector.takeHeader(bytes, requestBytes: requestBytes) else { return false }
         // An answer to which libcurl has one of its own is none, and then its body does not come here.
         guard collector.isHeadComplete, !(hop.answersChallenges && collector.status == 401) else { return true }
         return judge()
     }
 
-    /// What became of bytes of the answer's body.
-    enum Taking {
-        case taken, pause, abort
-    }
+    /// The bytes of the heads that libcurl has sent: more with each request, also with those that it sends by itself.
+    private var requestBytes: Int64 { Int64(handle.number(CURLINFO_REQUEST_SIZE)) }
 
     /// Takes bytes of the answer's body.
-    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> SinkTaking {
         guard judge() else { return .abort }
         guard let sink, case .take = verdict else {
             guard unsafe collector.takeBody(bytes) else { return .abort }
@@ -144,9 +143,15 @@ final class Transfer {
             }
             return .taken
         }
-        guard unsafe sink.take(bytes) else { return .pause }
-        ticket.meter?.advance(to: sink.position, of: sink.total)
-        return .taken
+        let taking = unsafe sink.take(bytes)
+        isPaused = taking == .pause
+        switch taking {
+        case .taken: ticket.meter?.advance(to: sink.position, of: sink.total)
+        case .pause: break
+        case .abort:
+            verdict = .refuse(.contentMismatch, "the server sends more than the \(sink.total ?? 0) bytes of the file")
+        }
+        return taking
     }
 
     /// Decides what becomes of an answer, once its head is there.
@@ -172,11 +177,17 @@ final class Transfer {
     /// Whether the body can be had from its start again, or still.
     private var canRepeat: Bool {
         if let sink = sink as? ChunkSink, !sink.canGoOn { return false }
-        guard let feed else { return true }
+        guard let feed, hop.sendsBody else { return true }
         return feed.failure == nil && !feed.isUsedUp && (feed.position == 0 || ticket.body?.replay != .once)
     }
 
-    // MARK: Sending again
+    // MARK: The body
+
+    /// Reads the body's next bytes into libcurl's buffer.
+    func readBody(into buffer: UnsafeMutableRawBufferPointer) -> BodyFeed.Step {
+        fate.beginBody()
+        return unsafe feed?.read(into: buffer) ?? .abort
+    }
 
     /// Goes back in the body, where libcurl wants to send it again by itself.
     ///
@@ -186,7 +197,9 @@ final class Transfer {
     /// - Returns: Whether the body can be had from there.
     func rewind(to offset: Int64) -> Bool {
         guard let feed else { return false }
-        if offset < feed.position, collector.headBytes == 0, !isRefused, !retry.mayRepeat(hop.method) {
+        // An answer to the last request, and none before it, is what it could be sent again for.
+        let isAnswered = collector.answeredRequestBytes == requestBytes
+        if offset < feed.position, !isAnswered, !fate.isUnseen, !retry.mayRepeat(hop.method) {
             isLost = true
             return false
         }
@@ -194,13 +207,11 @@ final class Transfer {
     }
 
     /// Whether what libcurl says is of interest.
-    var wantsDebug: Bool { debugLog != nil || feed != nil && hop.maySpeakHTTP2 }
+    var wantsDebug: Bool { debugLog != nil || hop.maySpeakHTTP2 }
 
     /// Takes what libcurl says.
     func takeDebug(_ type: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
-        // The only way to hear of it: the request went to a connection that was about to close, and nobody acted on it
-        // (RFC 9113 section 8.7).
-        if type == CURLINFO_TEXT, unsafe bytes.starts(with: "REFUSED_STREAM".utf8) { isRefused = true }
+        if type == CURLINFO_TEXT, hop.maySpeakHTTP2 { fate.hear(unsafe String(decoding: bytes, as: UTF8.self)) }
         unsafe debugLog?.take(type, bytes)
     }
 
@@ -249,7 +260,7 @@ final class Transfer {
     /// A number that changes whenever a byte moves; nil while there is nothing that bytes could move on, and while they wait
     /// for whoever takes them.
     private var activity: Int64? {
-        guard isConnected || handle.localPort > 0, sink?.isPaused != true else { return nil }
+        guard isConnected || handle.localPort > 0, !isPaused else { return nil }
         return handle.info(CURLINFO_SIZE_UPLOAD_T) + handle.info(CURLINFO_SIZE_DOWNLOAD_T) + Int64(collector.headBytes)
             + (isConnected ? 1 : 0)
     }
@@ -328,7 +339,7 @@ final class Transfer {
 
     /// Whether the server has got nothing of what makes it act.
     private var isUntouched: Bool {
-        guard isConnected, !isRefused else { return true }
+        guard isConnected, !fate.isUnseen else { return true }
         // Of a request without a body its head is all that there is.
         guard let feed, hop.sendsBody, ticket.body?.contentLength != 0 else { return false }
         return feed.position == 0 && collector.headBytes == 0
@@ -382,6 +393,11 @@ final class Transfer {
     /// Begins another attempt, at the end of the wait for it.
     func beginAttempt() throws(TransferError) {
         retry.begin()
+        if firstHop.sendsBody, !hop.sendsBody {
+            // The server has acted on the body, and this is where it says what came of that.
+            ticket.meter?.beginAttempt(at: feed?.position ?? 0)
+            return renew()
+        }
         hop = firstHop
         redirectCount = 0
         sentCompletely = false

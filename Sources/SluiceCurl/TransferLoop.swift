@@ -92,6 +92,8 @@ final class TransferLoop {
             transfers[ticket.id] = Entry(transfer: transfer, phase: .opening)
             if let file = transfer.sink as? FileSink {
                 file.open()
+                // Its time counts from now on.
+                nextCheck = nil
             } else {
                 start(transfer)
             }

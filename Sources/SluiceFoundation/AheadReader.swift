@@ -88,7 +88,7 @@ final class AheadReader: StreamReader, @unchecked Sendable {
     /// What the body's source threw, as soon as it did.
     var failure: MultipartError? { monitor.update { $0.failure } }
 
-    /// How long ``read(into:)`` has been waiting for a byte; nil where it is not.
+    /// How long ``read(into:)`` has been waiting for a byte or the end; nil where it is not.
     var waitedFor: Duration? { monitor.update { $0.waitingSince.map { .now - $0 } } }
 
     /// Ends the reading: a source that waits is interrupted, the thread ends, and every later read throws.
@@ -102,15 +102,16 @@ final class AheadReader: StreamReader, @unchecked Sendable {
     func read(into target: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
         guard unsafe !target.isEmpty else { return 0 }
         let filled = monitor.wait { state -> Result<Range<Int>, MultipartError>? in
-            defer { if state.count > 0 { state.waitingSince = nil } }
+            guard state.count > 0 || state.hasEnded || state.failure != nil else {
+                if state.waitingSince == nil { state.waitingSince = .now }
+                return nil
+            }
+            state.waitingSince = nil
             if state.count > 0 {
                 let end = min(state.start + state.count, capacity)
                 return .success(state.start..<min(end, state.start + target.count))
             }
-            if let failure = state.failure { return .failure(failure) }
-            if state.hasEnded { return .success(0..<0) }
-            if state.waitingSince == nil { state.waitingSince = .now }
-            return nil
+            return state.failure.map { .failure($0) } ?? .success(0..<0)
         }
         let range = try filled.get()
         guard !range.isEmpty else { return 0 }

@@ -34,12 +34,12 @@ enum Cleanup {
         _ = actions.withLock { $0.pending.removeValue(forKey: token) }
     }
 
-    /// Runs every action that is left.
+    /// Runs every action that is left, the latest first: what is in a directory goes before the directory.
     static func runAll() {
         let pending = actions.withLock { state in
             defer { state.pending = [:] }
             return state.pending
         }
-        for action in pending.values { action() }
+        for (_, action) in pending.sorted(by: { $0.key.number > $1.key.number }) { action() }
     }
 }

@@ -16,7 +16,8 @@ struct DecodeCommand: Sendable {
     private var isJSON = false
     private var isForced = false
     private var isLenient = false
-    private var input = Self.standardInput
+    /// Nil for standard input, unless it is asked for.
+    private var input: String?
     /// A body that is at hand bounds what it takes by itself, and content is not kept in memory.
     private var limits: LimitOptions = {
         var limits = ParserLimits(fileBytes: .max, totalBytes: .max)
@@ -66,7 +67,7 @@ struct DecodeCommand: Sendable {
             throw .usage("there is one argument too many, '\(printable(operand))'; one body is decoded at a time")
         }
         if isForced, directory == nil { throw .usage("--force is for --into") }
-        input = arguments.operands.first ?? input
+        input = arguments.operands.first
         lists = lists || isJSON || directory == nil
     }
 
@@ -96,11 +97,12 @@ struct DecodeCommand: Sendable {
     ///
     /// - Throws: Why it could not.
     func run() async throws(ToolError) {
-        let descriptor = try input == Self.standardInput ? Descriptor.standardInput : Descriptor.open(input)
-        defer { if descriptor != Descriptor.standardInput { close(descriptor) } }
-        if descriptor == Descriptor.standardInput, Descriptor.isTerminal(descriptor) {
+        if input == nil, Descriptor.isTerminal(Descriptor.standardInput) {
             throw .usage("there is no body; give a FILE, or - to type it")
         }
+        let path = input == Self.standardInput ? nil : input
+        let descriptor = try path.map(Descriptor.open) ?? Descriptor.standardInput
+        defer { if path != nil { close(descriptor) } }
         let inbox = try directory.map { (path) throws(ToolError) in try Inbox(path) }
         let parts: [(part: PartRecord, path: String?)]
         do {
@@ -148,8 +150,13 @@ struct DecodeCommand: Sendable {
         do {
             return try unsafe Descriptor.read(descriptor, into: buffer)
         } catch {
-            let name = input == Self.standardInput ? "standard input" : input
-            throw .system(error.rawValue == EISDIR ? .noInput : .inputOutput, name, "cannot be read", error.rawValue)
+            let name = input == Self.standardInput ? nil : input
+            throw .system(
+                error == .isDirectory ? .noInput : .inputOutput,
+                name ?? "standard input",
+                "cannot be read",
+                error.rawValue
+            )
         }
     }
 

@@ -36,24 +36,7 @@ enum Descriptor {
     ///   - descriptor: A descriptor open for writing.
     /// - Throws: The system's error.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Errno) {
-        var rest = unsafe bytes
-        while unsafe !rest.isEmpty {
-            #if canImport(Glibc)
-            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            #elseif canImport(Musl)
-            let count = unsafe Musl.write(descriptor, rest.baseAddress, rest.count)
-            #elseif canImport(Darwin)
-            let count = unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
-            #endif
-            if count >= 0 {
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = unsafe poll(&entry, 1, -1)
-            } else if errno != EINTR {
-                throw Errno(errno)
-            }
-        }
+        try unsafe SystemCalls.writeAll(bytes, to: descriptor, waitingForRoom: true)
     }
 
     /// Reads once.
@@ -65,19 +48,12 @@ enum Descriptor {
     /// - Throws: The system's error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         while true {
-            #if canImport(Glibc)
-            let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #elseif canImport(Musl)
-            let count = unsafe Musl.read(descriptor, buffer.baseAddress, buffer.count)
-            #elseif canImport(Darwin)
-            let count = unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
-            if count >= 0 { return count }
-            if errno == EAGAIN {
+            do throws(Errno) {
+                return try unsafe SystemCalls.read(descriptor, into: buffer)
+            } catch {
+                guard error == .wouldBlock else { throw error }
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
-            } else if errno != EINTR {
-                throw Errno(errno)
             }
         }
     }
@@ -155,14 +131,10 @@ enum Descriptor {
     /// - Returns: Its descriptor, to be closed by the caller.
     /// - Throws: Where it cannot be opened.
     static func open(_ path: String) throws(ToolError) -> Int32 {
-        #if canImport(Glibc)
-        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        #elseif canImport(Musl)
-        let descriptor = unsafe Musl.open(path, O_RDONLY | O_CLOEXEC)
-        #elseif canImport(Darwin)
-        let descriptor = unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
-        #endif
-        guard descriptor >= 0 else { throw .system(.noInput, path, "cannot be opened", errno) }
-        return descriptor
+        do {
+            return try SystemCalls.retrying { unsafe openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC) }
+        } catch {
+            throw .system(.noInput, path, "cannot be opened", error.rawValue)
+        }
     }
 }

@@ -39,7 +39,7 @@ struct Download: Sendable {
     // MARK: To a file
 
     private func write(to path: String) async throws(ToolError) {
-        let hasLeftovers = !options.file.startsOver && FileIdentity(path: Self.partialPath(path)) != nil
+        let hasLeftovers = !options.file.startsOver && Self.hasPartialFile(path)
         for await event in client.downloadEvents(request, toFile: path, options: options.file) {
             switch event {
             case .progress(let progress): display.show(progress)
@@ -61,14 +61,15 @@ struct Download: Sendable {
         let what = ToolError(error)
         if let hint = redirectHint(error.response) { return ToolError(what.exitCode, what.message + hint) }
         // What came is of use where it is still there: the transport knows.
-        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode),
-            FileIdentity(path: Self.partialPath(path)) != nil
+        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode), Self.hasPartialFile(path)
         else { return what }
         return ToolError(what.exitCode, "\(what.message); what came is kept, and -C goes on with it")
     }
 
-    /// Where the transport leaves what it can go on with.
-    private static func partialPath(_ path: String) -> String { "\(path).sluice-part" }
+    /// Whether the transport has left what it can go on with.
+    private static func hasPartialFile(_ path: String) -> Bool {
+        PartialName.path(of: (try? SystemCalls.resolve(path)) ?? path).map { SystemCalls.exists($0) } ?? false
+    }
 
     private func redirectHint(_ response: CurlResponse?) -> String? {
         guard let response, (300..<400).contains(response.status), let location = response.header("Location") else {

@@ -69,7 +69,7 @@ enum OptionParser {
             case Int32(UInt8(ascii: ":")):
                 throw missingValue(table.option(for: sluice_options_refused()))
             case Int32(UInt8(ascii: "?")):
-                throw refusal(table, vector.previous)
+                throw refusal(table, vector)
             default:
                 guard let option = table.option(for: code) else { throw .usage("option \(code) is not known") }
                 if option == .next {
@@ -88,12 +88,17 @@ enum OptionParser {
     }
 
     /// Why an option was refused: `getopt_long` tells by `optopt` and by where it stopped.
-    private static func refusal(_ table: OptionTable, _ argument: String) -> ToolError {
+    private static func refusal(_ table: OptionTable, _ vector: ArgumentVector) -> ToolError {
         let refused = sluice_options_refused()
+        // The first byte of a letter that is no ASCII, as C's `char` has it.
+        if refused < 0, let letter = vector.current.unicodeScalars.first(where: { !$0.isASCII }) {
+            return .usage("unknown option '-\(Character(letter))'")
+        }
+        let argument = vector.previous
         if let option = table.option(for: refused), option.placeholder == nil, argument.hasPrefix("--") {
             return .usage("option '--\(option.rawValue)' takes no value")
         }
-        if refused != 0, let letter = Unicode.Scalar(UInt32(refused)) {
+        if refused > 0, let letter = Unicode.Scalar(UInt32(refused)) {
             return .usage("unknown option '-\(Character(letter))'")
         }
         let name = String(argument.prefix { $0 != "=" })
@@ -195,6 +200,11 @@ private final class ArgumentVector {
     var rest: [String] {
         let count = unsafe pointers.count - 1
         return (Int(sluice_options_index())..<count).compactMap { argument(at: $0) }
+    }
+
+    /// The argument whose letters are being looked at, where it has more of them.
+    var current: String {
+        argument(at: Int(sluice_options_index())) ?? ""
     }
 
     /// The argument that was looked at last.

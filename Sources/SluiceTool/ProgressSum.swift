@@ -9,9 +9,16 @@ final class ProgressSum: Sendable {
     private struct State {
         var completed: [Int64]
         var lengths: [Int64?]
-        var sum: Int64 = 0
         var done = 0
         var failed = 0
+
+        /// The bytes of all transfers.
+        var sum: Int64 { completed.reduce(0) { $0.addingSaturated($1) } }
+
+        /// Known only where it is for all of them.
+        var total: Int64? {
+            lengths.reduce(0) { sum, length in length.flatMap { length in sum.map { $0.addingSaturated(length) } } }
+        }
     }
 
     private let state: Mutex<State>
@@ -42,10 +49,9 @@ final class ProgressSum: Sendable {
     func add(_ progress: TransferProgress, of number: Int) -> Report? {
         state.withLock { state in
             guard state.completed.indices.contains(number) else { return nil }
-            state.sum += progress.completedBytes - state.completed[number]
             state.completed[number] = progress.completedBytes
             if let length = progress.totalBytes { state.lengths[number] = length }
-            meter.advance(to: state.sum, of: Self.total(state))
+            meter.advance(to: state.sum, of: state.total)
             return takeReport(state)
         }
     }
@@ -62,15 +68,10 @@ final class ProgressSum: Sendable {
             if state.done + state.failed == state.completed.count {
                 meter.finish(completed: state.failed == 0)
             } else {
-                meter.advance(to: state.sum, of: Self.total(state))
+                meter.advance(to: state.sum, of: state.total)
             }
             return takeReport(state)
         }
-    }
-
-    /// Known only where it is for all of them.
-    private static func total(_ state: State) -> Int64? {
-        state.lengths.reduce(0) { sum, length in length.flatMap { length in sum.map { $0 + length } } }
     }
 
     private func takeReport(_ state: State) -> Report? {

@@ -50,6 +50,12 @@ extension ToolError {
         self.init(Self.exitCode(for: error), error.description)
     }
 
+    /// Why there is no output file, with the status that fits.
+    init(output error: MultipartError) {
+        let exitCode: ExitCode = error.code == .writeFailed ? .inputOutput : .cannotCreate
+        self.init(error.errno.map(Self.meansNoPermission) == true ? .noPermission : exitCode, error.description)
+    }
+
     /// What the transport says, with the status that fits.
     init(_ error: TransferError) {
         if error.code == .bodyFailed, let bodyError = error.bodyError {

@@ -5,7 +5,8 @@
 
     GET /files/NAME?...     a file of DIR, with Range and If-Range
     POST|PUT /upload?...    reads the body; answers {"size", "sha256", "attempt"}
-    GET /requests?key=K     what was asked with `key=K`: [{"method", "target", "range", "ifRange", "size"}]
+    GET /requests?key=K     what was asked with `key=K`: [{"method", "target", "range", "ifRange", "size"}]; of a field
+                            that came several times all values, as a list with commas
 
 The query says what goes wrong, in `faults=A,B,C`: the first request with its `key` gets A, the second B, and those behind
 the last one nothing. A fault is one of
@@ -14,8 +15,11 @@ the last one nothing. A fault is one of
                               body for a GET, of the request's for an upload
     drop                      the connection is closed without an answer
     NNN  NNN/S  NNN/+S        an answer with this status; with Retry-After: S, or the date S seconds after its Date
+    see                       a 303 that leads to the same target, after the request's body
+    challenge                 a 401 that asks for Digest credentials, after the request's body
     wrong-range               a 206 that begins a byte too early
     part-range                a 206 that ends a byte too early
+    open-range                a 206 with the next 1000 bytes, that does not say how long the whole is
     bare-206                  a 206 without Content-Range
     whole                     a 200 with all of it, whatever was asked for
     long-header               a header field of 200 KiB
@@ -114,7 +118,9 @@ class Connection:
         fields = {}
         for line in lines:
             name, _, value = line.partition(":")
-            fields[name.lower()] = value.strip()
+            # RFC 9110 section 5.3.
+            given = fields.get(name.lower())
+            fields[name.lower()] = value.strip() if given is None else f"{given}, {value.strip()}"
         return method, target, fields
 
     def _body(self, fields: dict[str, str], limit: int | None) -> tuple[int, str]:
@@ -165,7 +171,9 @@ class Connection:
     def _serve_request(self) -> bool:
         method, target, fields = self._head()
         parts = urllib.parse.urlsplit(target)
-        query = {name: values[-1] for name, values in urllib.parse.parse_qs(parts.query).items()}
+        # Here a plus is a plus.
+        pairs = urllib.parse.parse_qs(parts.query.replace("+", "%2B"))
+        query = {name: values[-1] for name, values in pairs.items()}
         key = query.get("key", "")
         if parts.path == "/requests":
             body = json.dumps(self._book.requests(key)).encode()
@@ -202,6 +210,13 @@ class Connection:
             return self._end(kind)
         if re.match(r"\d\d\d", kind):
             return self._refuse(kind)
+        if kind == "see":
+            self._send("303 See Other", b"", "Content-Length: 0", f"Location: {request['target']}")
+            return True
+        if kind == "challenge":
+            challenge = 'WWW-Authenticate: Digest realm="x", nonce="a", qop="auth"'
+            self._send("401 Unauthorized", b"", "Content-Length: 0", challenge)
+            return True
         body = json.dumps({"size": size, "sha256": digest, "attempt": attempt}).encode()
         self._send("200 OK", body, f"Content-Length: {len(body)}", "Content-Type: application/json")
         return True
@@ -240,10 +255,12 @@ class Connection:
                 return True
             shift = 1 if kind == "wrong-range" else 0
             end -= 1 if kind == "part-range" else 0
+            end = min(end, start + 1000) if kind == "open-range" else end
             status = "206 Partial Content"
             start -= shift
             if kind != "bare-206":
-                headers.append(f"Content-Range: bytes {start}-{end - 1}/{len(content)}")
+                total = "*" if kind == "open-range" else len(content)
+                headers.append(f"Content-Range: bytes {start}-{end - 1}/{total}")
         body = content[start:end]
         has_length = query.get("length", "yes") == "yes"
         headers.append(f"Content-Length: {len(body)}" if has_length else "Connection: close")

@@ -318,13 +318,31 @@ class Connection:
                 pass
 
 
-def accept_for_ever(listener: socket.socket, options: argparse.Namespace) -> None:
+def accept_for_ever(listener: socket.socket, options: argparse.Namespace, connection_type: type[Connection]) -> None:
     numbers = itertools.count(1)
     while True:
         peer, _ = listener.accept()
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = Connection(peer, options, numbers)
+        connection = connection_type(peer, options, numbers)
         threading.Thread(target=connection.serve, daemon=True).start()
+
+
+def serve(
+    options: argparse.Namespace, connection_type: type[Connection] = Connection, receive_buffer: int | None = None
+) -> None:
+    """Serves connections on loopback until its lifetime is over."""
+    if options.record is not None:
+        options.record.mkdir(parents=True, exist_ok=True)
+    lifetime = harness.Lifetime(options.lifetime)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if receive_buffer is not None:
+        # Accepted sockets inherit it; it must be set before the connection is made to count.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(128)
+    threading.Thread(target=accept_for_ever, args=(listener, options, connection_type), daemon=True).start()
+    harness.announce(http=listener.getsockname()[1])
+    lifetime.wait()
 
 
 def main() -> None:
@@ -343,19 +361,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.linger is None:
         options.linger = 1.0 if options.mode == "413-early" else 0.0
-    if options.record is not None:
-        options.record.mkdir(parents=True, exist_ok=True)
-
-    lifetime = harness.Lifetime(options.lifetime)
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if options.mode in ("stall", "slow-read"):
-        # Accepted sockets inherit it; it must be set before the connection is made to count.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, STALLED_RECEIVE_BUFFER)
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(128)
-    threading.Thread(target=accept_for_ever, args=(listener, options), daemon=True).start()
-    harness.announce(http=listener.getsockname()[1])
-    lifetime.wait()
+    serve(options, receive_buffer=STALLED_RECEIVE_BUFFER if options.mode in ("stall", "slow-read") else None)
 
 
 if __name__ == "__main__":

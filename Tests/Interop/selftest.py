@@ -8,6 +8,7 @@ Every check is bounded in time, and every server is ended through its standard i
 from __future__ import annotations
 
 import contextlib
+import email.utils
 import gzip
 import hashlib
 import http.client
@@ -347,6 +348,215 @@ def parsers_agree(directory: pathlib.Path) -> None:
         assert "error" in cut[parser], parser
 
 
+# --------------------------------------------------------------------------------------------------
+# fault_server.py
+
+
+def raw(port: int, request: bytes) -> bytes:
+    """What comes back until the connection ends."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as peer:
+        peer.sendall(request)
+        peer.shutdown(socket.SHUT_WR)
+        while data := peer.recv(65536):
+            received += data
+    return received
+
+
+def uploads_go_wrong_as_asked(directory: pathlib.Path) -> None:
+    with running("fault_server.py") as ready:
+        port = ready["http"]
+        faults = "503,429/7,503/+9,see,challenge,close@1000,reset@1000,drop,408"
+        path = f"/upload?key=a&faults={faults}"
+        assert ask(port, path)[::2] == (503, b"refused with 503\n")
+        assert ask(port, path)[1]["Retry-After"] == "7"
+        fields = ask(port, path)[1]
+        wait = email.utils.parsedate_to_datetime(fields["Retry-After"]) - email.utils.parsedate_to_datetime(fields["Date"])
+        assert 8 <= wait.total_seconds() <= 10, fields
+        code, fields, _ = ask(port, path)
+        assert (code, fields["Location"]) == (303, path)
+        code, fields, _ = ask(port, path, method="PUT")
+        assert code == 401 and fields["WWW-Authenticate"].startswith("Digest "), fields
+        for _ in ("close", "reset", "drop"):
+            try:
+                ask(port, path)
+            except (http.client.RemoteDisconnected, ConnectionError):
+                continue
+            raise AssertionError("there is an answer")
+        assert ask(port, path)[0] == 408
+        answer = {"size": len(BODY), "sha256": sha256(BODY), "attempt": 10}
+        assert ask_json(port, path) == answer
+        requests = ask_json(port, "/requests?key=a", method="GET", body=b"")
+        whole = len(BODY)
+        assert [request["size"] for request in requests] == [whole] * 5 + [1000, 1000, 0, whole, whole], requests
+        assert [request["method"] for request in requests] == ["POST"] * 4 + ["PUT"] + ["POST"] * 5
+        assert ask_json(port, "/requests?key=b", method="GET", body=b"") == []
+
+
+def downloads_go_wrong_as_asked(directory: pathlib.Path) -> None:
+    (directory / "file").write_bytes(NOISE)
+    (directory / "file.other").write_bytes(NOISE[::-1])
+    size = len(NOISE)
+    with running("fault_server.py", "--files", directory) as ready:
+        port = ready["http"]
+
+        def get(fault: str, query: str = "", **fields: str) -> tuple[int, dict[str, str], bytes]:
+            path = f"/files/file?key={fault}{query}&faults={fault}{query}"
+            return ask(port, path, method="GET", body=b"", **fields)
+
+        code, fields, content = get("ok")
+        assert (code, content, fields["Content-Length"]) == (200, NOISE, str(size))
+        tag = fields["ETag"]
+        rest = {"Range": "bytes=1000-", "If_Range": tag}
+        expected = {
+            "ok": (206, f"bytes 1000-{size - 1}/{size}", NOISE[1000:]),
+            "wrong-range": (206, f"bytes 999-{size - 1}/{size}", NOISE[999:]),
+            "part-range": (206, f"bytes 1000-{size - 2}/{size}", NOISE[1000:-1]),
+            "open-range": (206, "bytes 1000-1999/*", NOISE[1000:2000]),
+            "bare-206": (206, None, NOISE[1000:]),
+            "whole": (200, None, NOISE),
+            "other": (200, None, NOISE[::-1]),
+        }
+        for fault, (status, content_range, bytes_sent) in expected.items():
+            code, fields, content = get(fault, "&again", **rest)
+            assert (code, fields.get("Content-Range")) == (status, content_range), (fault, fields)
+            assert content == bytes_sent and (fields["ETag"] == tag) == (fault != "other"), fault
+        assert get("ok", Range=f"bytes={size}-")[0] == 416
+        assert get("ok", Range="bytes=1000-", If_Range='"x"')[0] == 200
+        head = raw(port, b"GET /files/file?faults=long-header HTTP/1.1\r\n\r\n")
+        assert len(head.partition(b"X-Long: ")[2]) == 200 * 1024 + 4
+        assert get("404")[::2] == (404, b"refused with 404\n")
+
+        for fault in ("close", "reset"):
+            head, _, body = raw_until_reset(port, f"/files/file?key={fault}&faults={fault}@5000")
+            assert f"Content-Length: {size}".encode() in head and body == NOISE[:5000], (fault, len(body))
+        for query, field, present in (
+            ("etag=weak", b"ETag: W/", True),
+            ("etag=none", b"ETag", False),
+            ("modified=yes", b"Last-Modified: ", True),
+            ("length=no", b"Content-Length", False),
+        ):
+            head, _, body = raw_until_reset(port, f"/files/file?{query}", b"Connection: close\r\n")
+            assert (field in head) == present, (query, head)
+        # A field that comes twice shows.
+        twice = b"GET /files/file?key=twice&length=no HTTP/1.1\r\nRange: bytes=0-\r\nRange: bytes=5-\r\n\r\n"
+        assert raw(port, twice).startswith(b"HTTP/1.1 200 ")
+        requests = ask_json(port, "/requests?key=twice", method="GET", body=b"")
+        assert [request["range"] for request in requests] == ["bytes=0-, bytes=5-"]
+
+
+def raw_until_reset(port: int, path: str, fields: bytes = b"") -> tuple[bytes, bytes, bytes]:
+    """The head, the empty line, and as much of the body as comes in a second where the connection stays open."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as peer:
+        peer.sendall(f"GET {path} HTTP/1.1\r\n".encode() + fields + b"\r\n")
+        try:
+            while data := peer.recv(65536):
+                received += data
+                head, _, body = received.partition(b"\r\n\r\n")
+                if f"Content-Length: {len(body)}".encode() in head:
+                    break
+        except ConnectionResetError:
+            pass
+    return received.partition(b"\r\n\r\n")
+
+
+# --------------------------------------------------------------------------------------------------
+# proxy_server.py
+
+
+def proxied(arguments: list[str], url: str) -> tuple[int, str]:
+    """curl's exit code and the answer's status, with the body posted through a proxy."""
+    done = subprocess.run(
+        ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", str(TIMEOUT)]
+        + ["-H", "Expect:", "--data-binary", "@-", *arguments, url],
+        input=BODY,
+        capture_output=True,
+    )
+    return done.returncode, done.stdout.decode()
+
+
+def proxies_tell_what_they_were_asked_for(directory: pathlib.Path) -> None:
+    subprocess.run([sys.executable, HERE / "make_certificates.py", directory], check=True, timeout=TIMEOUT)
+    ca = str(directory / "ca.pem")
+    with running("upload_server.py", "--tls", directory) as server:
+        plain, secure = f"http://127.0.0.1:{server['http']}/raw", f"https://localhost:{server['https']}/raw"
+        for kind in ("http", "https", "socks5"):
+            log = directory / kind
+            scheme = {"http": "http", "https": "https", "socks5": "socks5h"}[kind]
+            arguments = ["--kind", kind, "--log", log, "--tls", directory, "--user", "user:pass word"]
+            with running("proxy_server.py", *arguments) as ready:
+                proxy = ["--proxy", f"{scheme}://localhost:{ready['http']}", "--cacert", ca, "--proxy-cacert", ca]
+                user = ["--proxy-user", "user:pass word"]
+                assert proxied(proxy + user, plain) == (0, "200"), kind
+                assert proxied(proxy + user, secure) == (0, "200"), kind
+                # The answer may be lost with the connection, on which the body is sent meanwhile.
+                assert proxied(proxy + ["--proxy-user", "user:wrong"], plain)[1] in ("407", "000"), kind
+                assert proxied(proxy + ["--proxy-user", "user:wrong"], secure)[0] != 0, kind
+            lines = log.read_text().splitlines()
+            if kind == "socks5":
+                # Whoever is refused has asked for nothing yet.
+                assert lines == [
+                    f"name 127.0.0.1:{server['http']} user:pass word",
+                    f"name localhost:{server['https']} user:pass word",
+                ] or lines == [
+                    f"address 127.0.0.1:{server['http']} user:pass word",
+                    f"name localhost:{server['https']} user:pass word",
+                ], lines
+            else:
+                target = f"localhost:{server['https']}"
+                assert lines == [
+                    f"POST {plain} user:pass word",
+                    f"CONNECT {target} user:pass word",
+                    f"POST {plain} user:wrong",
+                    f"CONNECT {target} user:wrong",
+                ], lines
+        log = directory / "open"
+        with running("proxy_server.py", "--log", log) as ready:
+            assert proxied(["--proxy", f"http://127.0.0.1:{ready['http']}"], plain) == (0, "200")
+        assert log.read_text() == f"POST {plain} -\n"
+
+
+# --------------------------------------------------------------------------------------------------
+# h2_server.py
+
+
+def streams_go_wrong_as_asked(directory: pathlib.Path) -> None:
+    with running("h2_server.py") as ready:
+        # What curl says of each, and how often it asks: it does so again by itself where it is told that nobody looked.
+        outcomes = {
+            "ok": (0, 1),
+            "refuse@0": (0, 2),
+            "refuse@100000": (0, 2),
+            "reset@100000": (92, 1),
+            "goaway@100000": (16, 1),
+            "farewell@100000": (18, 1),
+            "drop@100000": (56, 1),
+        }
+        for fault, (code, count) in outcomes.items():
+            query = f"key={fault}&faults={fault}"
+            returned, answer = http2(ready["http"], f"/upload?{query}", "--data-binary", "@-")
+            # A newer curl has other numbers for the same.
+            assert (returned == 0) == (code == 0), (fault, returned)
+            if code == 0:
+                assert json.loads(answer) == {"size": len(BODY), "sha256": sha256(BODY), "attempt": count}
+            requests = json.loads(http2(ready["http"], f"/requests?{query}")[1])
+            assert len(requests) == count and all(request["method"] == "POST" for request in requests), fault
+            if "@" in fault:
+                assert requests[0]["size"] >= int(fault.partition("@")[2]), (fault, requests)
+        assert json.loads(http2(ready["http"], "/upload?key=get")[1])["size"] == 0
+
+
+def http2(port: int, path: str, *arguments: str) -> tuple[int, bytes]:
+    done = subprocess.run(
+        ["curl", "-s", "--http2-prior-knowledge", "--max-time", str(TIMEOUT), *arguments]
+        + [f"http://127.0.0.1:{port}{path}"],
+        input=BODY,
+        capture_output=True,
+    )
+    return done.returncode, done.stdout
+
+
 CHECKS: list[Callable[[pathlib.Path], None]] = [
     upload_describes_what_it_got,
     refusals_come_before_the_body,
@@ -361,6 +571,10 @@ CHECKS: list[Callable[[pathlib.Path], None]] = [
     paths_say_how_to_answer,
     nginx_stores_bodies,
     parsers_agree,
+    uploads_go_wrong_as_asked,
+    downloads_go_wrong_as_asked,
+    proxies_tell_what_they_were_asked_for,
+    streams_go_wrong_as_asked,
 ]
 
 

@@ -26,11 +26,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
-import itertools
-import json
 import pathlib
-import socket
-import threading
 import time
 import urllib.parse
 from collections.abc import Callable
@@ -155,32 +151,14 @@ class PathConnection(raw_server.Connection):
         return self._do_status("307")
 
 
-def accept_for_ever(listener: socket.socket, options: argparse.Namespace) -> None:
-    numbers = itertools.count(1)
-    while True:
-        peer, _ = listener.accept()
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = PathConnection(peer, options, numbers)
-        threading.Thread(target=connection.serve, daemon=True).start()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     harness.add_arguments(parser)
     parser.add_argument("--record", type=pathlib.Path, metavar="DIR", help="write requests to files here")
     options = parser.parse_args()
-    if options.record is not None:
-        options.record.mkdir(parents=True, exist_ok=True)
     # What a connection of raw_server.py wants to know besides.
     options.mode, options.linger, options.rate = "record", 1.0, 1.0
-
-    lifetime = harness.Lifetime(options.lifetime)
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(128)
-    threading.Thread(target=accept_for_ever, args=(listener, options), daemon=True).start()
-    harness.announce(http=listener.getsockname()[1])
-    lifetime.wait()
+    raw_server.serve(options, PathConnection)
 
 
 if __name__ == "__main__":

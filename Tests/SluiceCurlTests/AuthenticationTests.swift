@@ -86,6 +86,26 @@ import Testing
         #expect(try await client.upload(Fixtures.form(500_000), request).status == 401)
     }
 
+    @Test(arguments: [CurlRequest.Authentication.digest(user: "u", password: "p"), .any(user: "u", password: "p")])
+    func `Behind a challenge a connection that breaks is no reason to send a POST twice`(
+        authentication: CurlRequest.Authentication
+    ) async throws {
+        for count in [1, 200_000] {
+            let place = try await Fixtures.faults.place("challenge", "reset@\(count)")
+            var request = CurlRequest("POST", url: place.upload)
+            request.authentication = authentication
+            request.expectContinue = .never
+            let body = try Fixtures.form(300_000)
+            #expect(await failure { try await client.upload(body, request) }?.code == .connectionLost)
+            #expect(try await place.requests().count == 2)
+            // libcurl sends it by itself where it has used the connection before, which is no harm to a PUT.
+            request.method = "PUT"
+            request.retry = .quick(2)
+            request.url = try await Fixtures.faults.place("challenge", "reset@\(count)").upload
+            #expect(try await Received(client.upload(body, request)).size == Int(#require(body.contentLength)))
+        }
+    }
+
     @Test func `A body that can be read once is not sent again after a challenge`() async throws {
         var request = try await CurlRequest(url: Fixtures.server.url("/basic?drain=1"))
         request.authentication = .any(user: "user", password: "pass")

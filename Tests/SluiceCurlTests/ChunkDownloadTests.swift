@@ -154,7 +154,7 @@ import Darwin
         #expect(try await place.requests().map { $0.range != nil } == [false, false, true, true, true])
     }
 
-    @Test(arguments: ["other", "whole", "wrong-range", "bare-206"])
+    @Test(arguments: ["other", "whole", "wrong-range", "open-range", "bare-206"])
     func `A body is not gone on with by another version's bytes`(fault: String) async throws {
         let faults = try await Fixtures.faults
         var request = CurlRequest(url: faults.place("close@400000", fault).file())
@@ -166,6 +166,33 @@ import Darwin
         }
         #expect(error?.code == .connectionLost)
         #expect(error?.reason.contains("rest") == true)
+    }
+
+    @Test func `A body of unknown length is not gone on with by what may be a part of the rest`() async throws {
+        let place = try await Fixtures.faults.place("reset@400000", "open-range", query: "length=no")
+        var request = CurlRequest(url: place.file())
+        request.retry = .quick(5)
+        let response = try await client.downloadChunks(request)
+        let error = await failure {
+            _ = try await collect(response)
+            return response.head
+        }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.reason.contains("rest") == true)
+    }
+
+    @Test func `A range that was asked for and not given is not asked for again beside the rest`() async throws {
+        let faults = try await Fixtures.faults
+        let place = faults.place("503", "close@400000")
+        var request = CurlRequest(url: place.file())
+        // A server may give the whole instead (RFC 9110 section 14.2), as this one does.
+        try request.addHeader("Range", "bytes=0-99,200-299")
+        request.retry = .quick(5)
+        let response = try await client.downloadChunks(request)
+        #expect(response.head.status == 200)
+        #expect(try await difference(collect(response), faults.content) == nil)
+        let asked = ["bytes=0-99,200-299", "bytes=0-99,200-299", "bytes=400000-"]
+        #expect(try await place.requests().map(\.range) == asked)
     }
 
     @Test func `A body whose version nobody knows is not gone on with`() async throws {

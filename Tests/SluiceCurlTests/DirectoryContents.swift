@@ -28,6 +28,9 @@ extension TemporaryDirectory {
     /// A file's permission bits.
     func mode(of path: String) throws -> mode_t { try status(of: path).st_mode & 0o7777 }
 
+    /// Whose a file is.
+    func owner(of path: String) throws -> uid_t { try status(of: path).st_uid }
+
     /// A file's bytes.
     func size(of path: String) throws -> Int { Int(try status(of: path).st_size) }
 

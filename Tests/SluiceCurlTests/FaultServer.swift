@@ -13,6 +13,8 @@ final class FaultServer: Sendable {
     let content = TemporaryDirectory.noise(1_000_003)
     /// The bytes that are there in their place after the fault `other`.
     let other = TemporaryDirectory.noise(900_001, seed: 2)
+    /// The bytes of `medium`, which are three blocks.
+    let medium = TemporaryDirectory.noise(300_007, seed: 7)
     /// The bytes of `small`.
     let small = Array("just a few bytes".utf8)
 
@@ -20,10 +22,14 @@ final class FaultServer: Sendable {
         files = try TemporaryDirectory()
         try files.file("file", content)
         try files.file("file.other", other)
+        try files.file("medium", medium)
         try files.file("small", small)
         try files.file("empty", [])
         server = try await ServerProcess.started("fault_server.py", "--files", files.path)
     }
+
+    /// What the server's URLs begin with.
+    var base: String { server.url("") }
 
     /// A place for requests that go wrong as the words say, whose requests are counted by themselves.
     func place(_ faults: String..., query: String = "") -> Place {
@@ -63,6 +69,7 @@ final class FaultServer: Sendable {
 /// What a server of these tests says of an upload.
 struct Received: Decodable {
     let size: Int
+    let sha256: String
     let attempt: Int
 
     init(_ response: CurlResponse) throws {

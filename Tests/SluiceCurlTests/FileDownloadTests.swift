@@ -234,7 +234,7 @@ import Darwin
         #expect(try names() == ["target"])
     }
 
-    @Test(arguments: ["other", "whole", "wrong-range", "part-range", "bare-206"])
+    @Test(arguments: ["other", "whole", "wrong-range", "part-range", "open-range", "bare-206"])
     func `A download begins anew where the rest is not what was asked for`(fault: String) async throws {
         let place = try await broken("close@600000", fault)
         let file = try await client.download(CurlRequest(url: place.file()), toFile: target)
@@ -246,6 +246,34 @@ import Darwin
         #expect(requests.count == (["other", "whole"].contains(fault) ? 2 : 3))
         #expect(requests[1].range != nil)
         #expect(try names() == ["target"])
+    }
+
+    @Test func `A download of unknown length begins anew where what comes may be a part of the rest`() async throws {
+        let place = try await broken("reset@600000", "open-range", query: "length=no")
+        let file = try await client.download(CurlRequest(url: place.file()), toFile: target)
+        #expect(try await difference(contents(), Fixtures.faults.content) == nil)
+        #expect(file.resumedBytes == 0)
+        #expect(try await place.requests().map { $0.range != nil } == [false, true, false])
+    }
+
+    @Test(arguments: [
+        String(repeating: "n", count: 238), String(repeating: "n", count: 239), String(repeating: "n", count: 255),
+        String(repeating: "é", count: 127) + "n",
+    ])
+    func `A name may be as long as the file system has it`(name: String) async throws {
+        let target = "\(directory.path)/\(name)"
+        let faults = try await Fixtures.faults
+        let place = faults.place("close@600000")
+        let request = CurlRequest(url: place.file())
+        #expect(await failure { try await client.download(request, toFile: target).response }?.code == .connectionLost)
+        let left = try names()
+        try #require(left.count == 2)
+        #expect(left[1] == left[0] + ".info" && left[0].hasSuffix(".sluice-part"))
+        #expect((left[0] == "\(name).sluice-part") == (name.utf8.count == 238))
+        let file = try await client.download(request, toFile: target)
+        #expect(file.resumedBytes == 600_000)
+        #expect(try difference(contents(target), faults.content) == nil)
+        #expect(try names() == [name])
     }
 
     @Test func `A download that another URL left behind is not gone on with`() async throws {
@@ -437,6 +465,23 @@ import Darwin
             #expect(try contents() == [1, 2, 3])
             #expect(try names() == ["target"])
         }
+    }
+
+    @Test func `A server that sends more than the file should have is stopped at once`() async throws {
+        try directory.file("target", [1, 2, 3])
+        let url = try await Fixtures.faults.place("stall@500000", query: "length=no").file()
+        var options = FileDownloadOptions()
+        options.length = 400_000
+        var request = CurlRequest(url: url)
+        // Neither would the answer end by itself.
+        request.idleTimeout = nil
+        let error = await failure {
+            try await client.download(request, toFile: target, options: options).response
+        }
+        #expect(error?.code == .contentMismatch)
+        #expect(error?.description.contains("400000") == true)
+        #expect(try contents() == [1, 2, 3])
+        #expect(try names() == ["target"])
     }
 
     @Test(arguments: ["", "abc", "zz"])

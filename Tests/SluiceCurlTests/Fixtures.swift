@@ -12,6 +12,8 @@ enum Fixtures {
     static var nginx: ServerProcess { get async throws { try await startedNginx.value } }
     /// The server that goes wrong on request.
     static var faults: FaultServer { get async throws { try await startedFaults.value } }
+    /// The server of HTTP/2 that goes wrong on request.
+    static var streams: ServerProcess { get async throws { try await startedStreams.value } }
     /// The directory with the certificates of `make_certificates.py`.
     static var certificates: String { get async throws { try await madeCertificates.value.path } }
 
@@ -22,6 +24,7 @@ enum Fixtures {
         try await ServerProcess.started("nginx_server.py", "--tls", certificates)
     }
     private static let startedFaults = Task { try await FaultServer() }
+    private static let startedStreams = Task { try await ServerProcess.started("h2_server.py") }
     private static let madeCertificates = Task {
         let directory = try TemporaryDirectory()
         let script = ServerProcess.interop("make_certificates.py")

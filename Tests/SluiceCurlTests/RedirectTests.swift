@@ -185,4 +185,23 @@ import Testing
         #expect(back.values("authorization") == [])
         #expect(back.values("host") == ["127.0.0.1:\(server.http)"])
     }
+
+    @Test(arguments: [
+        CurlRequest.Authentication.basic(user: "user", password: "pass"), .bearer("secret"),
+    ])
+    func `A download's credentials stay with the origin, too`(
+        authentication: CurlRequest.Authentication
+    ) async throws {
+        let server = try await Fixtures.server
+        for (host, count) in [("127.0.0.1", 1), ("localhost", 0)] {
+            var request = CurlRequest(
+                nil,
+                url: server.url("/redirect/302?to=\(server.url("/echo-headers", host: host))")
+            )
+            request.authentication = authentication
+            try request.addHeader("Cookie", "a=b")
+            let account = try Account(await client.download(request))
+            #expect(account.values("authorization").count == count && account.values("cookie").count == count)
+        }
+    }
 }

@@ -248,6 +248,27 @@ import Testing
 
     // MARK: Digest, redirects
 
+    @Test(arguments: ["POST", "PUT"], ["503", "429/0", "drop", "reset@0"])
+    func `A GET to which an upload led is tried again by itself`(method: String, fault: String) async throws {
+        for body in [body, try Fixtures.onceForm(300_000)] {
+            let place = try await Fixtures.faults.place("see", fault, fault)
+            let reports = Reports()
+            let response = try await client.upload(body, request(method, place.upload)) { reports.add($0) }
+            #expect(response.status == 200)
+            #expect(response.method == "GET")
+            // Where the connection that it has kept turns out to be dead, libcurl asks again by itself.
+            #expect((2...3).contains(response.attempts))
+            #expect(response.redirectCount == 1)
+            #expect(response.sentCompletely)
+            // The server has acted on the body: it gets it once.
+            let requests = try await place.requests()
+            #expect(requests.map(\.method) == [method, "GET", "GET", "GET"])
+            #expect(requests.map(\.size) == [length, 0, 0, 0])
+            #expect(reports.all.last?.isFinished == true)
+            #expect(reports.all.filter { $0.attempt > 1 }.allSatisfy { $0.completedBytes == Int64(length) })
+        }
+    }
+
     @Test func `An attempt begins with the first URL again`() async throws {
         let faults = try await Fixtures.faults
         let place = faults.place("503")

@@ -128,4 +128,26 @@ import Testing
         #expect([.couldNotResolve, .timeout].contains(error.code))
         #expect(error.sentBytes == 0)
     }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `The time for the whole counts while a file is opened`() async throws {
+        let directory = try TemporaryDirectory()
+        let target = "\(directory.path)/target"
+        let place = try await Fixtures.faults.place()
+        // What an earlier download left, of which the checksum takes longer than anybody waits.
+        try directory.sparseFile("target.sluice-part", size: 1 << 40)
+        let url = try directory.file("url", Array(place.file().utf8))
+        let record = try "sluice-partial-1\nurl-sha256 \(ChildProcess.sha256(ofFile: url))\netag \"a\"\n"
+        try directory.file("target.sluice-part.info", Array(record.utf8))
+        var options = FileDownloadOptions()
+        options.sha256 = String(repeating: "0", count: 64)
+        var request = CurlRequest(url: place.file())
+        request.totalTimeout = .milliseconds(300)
+        let error = await failure {
+            try await CurlClient().download(request, toFile: target, options: options).response
+        }
+        #expect(error?.code == .timeout)
+        #expect(try await place.requests().isEmpty)
+        #expect(try directory.size(of: "\(target).sluice-part") == 1 << 40)
+    }
 }

@@ -148,6 +148,68 @@ import FoundationNetworking
         #expect(server.requestCount == 0)
     }
 
+    @Test(
+        "What is no file that may be replaced is an error before anything is asked for, and stays",
+        arguments: ["fifo", "link to nothing", "link to a fifo", "new directory/"]
+    )
+    func notReplaced(what: String) async throws {
+        let server = try await SessionServer(in: scratch)
+        let (directory, _) = try place()
+        try Files.makeFIFO("\(directory.path)/fifo")
+        try Files.makeLink("\(directory.path)/link to nothing", to: "nothing")
+        try Files.makeLink("\(directory.path)/link to a fifo", to: "fifo")
+        let place = directory.appendingPathComponent(what, isDirectory: what.hasSuffix("/"))
+        let outcome = await events(of: session.download(for: try server.request("/bytes/10"), to: place))
+        #expect(outcome.failed?.code == .fileFailed)
+        #expect(server.requestCount == 0)
+        #expect(try contents(of: directory).sorted() == ["fifo", "link to a fifo", "link to nothing"])
+    }
+
+    @Test("A file that may not be written is not replaced")
+    func readOnly() async throws {
+        let server = try await SessionServer(in: scratch)
+        let (directory, file) = try place()
+        try Data("old".utf8).write(to: file)
+        try Files.setMode(file.path, 0o444)
+        try Files.setMode(directory.path, 0o777)
+        try Files.setMode(scratch.path, 0o755)
+        await #expect(processExitsWith: .success) {
+            [url = server.process.url("/bytes/10") as String, path = file.path as String] in
+            // Nothing is forbidden to root.
+            if geteuid() == 0 { #expect(setgid(65534) == 0 && setuid(65534) == 0) }
+            let request = URLRequest(url: try #require(URL(string: url)))
+            let outcome = await events(
+                of: URLSession(configuration: .ephemeral).download(for: request, to: URL(fileURLWithPath: path))
+            )
+            #expect(outcome.failed?.code == .fileFailed, "\(outcome)")
+        }
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("What comes is its owner's only until it is in its place, and then for whom the old file was")
+    func permissions() async throws {
+        let server = try await SessionServer(in: scratch)
+        let (directory, file) = try place()
+        try Data("old".utf8).write(to: file)
+        try Files.setMode(file.path, 0o664)
+        let link = directory.appendingPathComponent("link")
+        try Files.makeLink(link.path, to: "film.mkv")
+        func temporary() throws -> String? { try contents(of: directory).first { $0.hasPrefix(".sluice-") } }
+        do {
+            let stream = session.download(for: try server.request("/drip/1000/0.05"), to: link)
+            #expect(await eventually { (try? temporary()) != nil })
+            let name = try #require(try temporary())
+            #expect(try Files.mode("\(directory.path)/\(name)") == 0o600)
+            withExtendedLifetime(stream) {}
+        }
+        #expect(await eventually { (try? contents(of: directory).count) == 2 })
+        #expect(await events(of: session.download(for: try server.request("/bytes/20"), to: link)).completed == link)
+        #expect(try Files.mode(file.path) == 0o664)
+        #expect(try Data(contentsOf: link).count == 20)
+        #expect(try contents(of: directory).sorted() == ["film.mkv", "link"])
+    }
+
     #if os(Linux)
     @Test("A disk that is full is an error, and nothing is left")
     func fullDisk() async throws {

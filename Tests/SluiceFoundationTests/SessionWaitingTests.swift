@@ -83,11 +83,8 @@ import FoundationNetworking
     )
     func cancelWhileWaiting(gathers: Bool) async throws {
         let server = try await SessionServer(in: scratch)
-        let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
+        let (body, continuation) = try MultipartBody.live()
         continuation.yield(Data(pattern(1000)))
-        var form = MultipartForm()
-        try form.append(.file("live", AsyncSource(sequence), filename: "x"))
-        let body = try form.body()
         var options = SessionOptions()
         options.gatheringLimit = gathers ? .seconds(120) : .zero
         let request = try server.request("/ok")
@@ -115,11 +112,8 @@ import FoundationNetworking
     @Test("A source that gives nothing for the request's timeout ends the upload", arguments: [true, false])
     func stalledSource(gathers: Bool) async throws {
         let server = try await SessionServer(in: scratch)
-        let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
+        let (body, continuation) = try MultipartBody.live()
         continuation.yield(Data(pattern(1000)))
-        var form = MultipartForm()
-        try form.append(.file("live", AsyncSource(sequence), filename: "x"))
-        let body = try form.body()
         var options = SessionOptions()
         options.gatheringLimit = gathers ? .milliseconds(100) : .zero
         var request = try server.request("/ok")
@@ -130,6 +124,25 @@ import FoundationNetworking
         #expect(error?.code == .timeout)
         #expect(error?.reason.contains("source") == true)
         continuation.finish()
+    }
+
+    @Test(
+        "No time is too long or too short to be a limit",
+        arguments: [.seconds(Int64.max), .seconds(1e19), .seconds(3e9), .zero, .seconds(-1), .seconds(Int64.min)]
+            as [Duration]
+    )
+    func extremeLimits(limit: Duration) async throws {
+        let server = try await SessionServer(in: scratch)
+        var options = SessionOptions()
+        options.gatheringLimit = limit
+        let body = try MultipartBody.onceOnly("text")
+        #expect(try await session.upload(body, for: server.request("/ok"), options: options).status == 200)
+        options.totalTimeout = limit
+        let request = try server.request(limit > .zero ? "/ok" : "/hang")
+        let error = await failure { [session, options] () async throws(SessionError) in
+            try await session.collect(request, upTo: 1000, options: options)
+        }
+        #expect(error?.code == (limit > .zero ? nil : .timeout))
     }
 
     @Test("A task that is cancelled already asks for nothing")

@@ -46,6 +46,10 @@ package enum Files {
         guard unsafe unlink(path) == 0 else { throw SystemFailure("unlink \(path)") }
     }
 
+    package static func removeIfThere(_ path: String) throws {
+        if unsafe unlink(path) != 0, errno != ENOENT { throw SystemFailure("unlink \(path)") }
+    }
+
     package static func move(_ path: String, to newPath: String) throws {
         guard unsafe rename(path, newPath) == 0 else { throw SystemFailure("rename \(path)") }
     }
@@ -76,6 +80,32 @@ package enum Files {
             }
         }
         guard status == 0 else { throw SystemFailure("bind \(path)") }
+    }
+
+    /// What is in a directory, hidden files too, in order.
+    package static func names(in path: String) throws -> [String] {
+        guard let directory = unsafe opendir(path) else { throw SystemFailure("opendir \(path)") }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// A file's permissions.
+    package static func mode(_ path: String) throws -> UInt32 {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw SystemFailure("stat \(path)") }
+        return UInt32(status.st_mode & 0o777)
+    }
+
+    /// Sets a file's permissions.
+    package static func setMode(_ path: String, _ mode: UInt32) throws {
+        guard unsafe chmod(path, mode_t(mode)) == 0 else { throw SystemFailure("chmod \(path)") }
     }
 
     /// A descriptor of the file.

@@ -31,7 +31,7 @@ struct FuzzInput {
         let run = ParserRun(FuzzedParser(options))
         let (whole, cost) = run.parseCounting([bytes[...]])
         if cost.work > bytes.count * 4 + 100 { return "\(cost.work) steps for \(bytes.count) bytes" }
-        if let problem = Self.problem(whole, bytes.count) { return problem }
+        if let problem = Self.problem(whole, bytes) { return problem }
         for chunks in Self.splits(bytes) {
             let (log, cost) = run.parseCounting(chunks)
             if log != whole { return "\(chunks.map(\.count)): \(log) and not \(whole)" }
@@ -54,16 +54,21 @@ struct FuzzInput {
             let other = run.parse(chunks)
             if other != log { return (log, "\(chunks.map(\.count)): \(other) and not \(log)") }
         }
-        return (log, problem(log, body.count))
+        return (log, problem(log, body))
     }
 
-    private static func problem(_ log: ParserLog, _ count: Int) -> String? {
+    private static func problem(_ log: ParserLog, _ bytes: [UInt8]) -> String? {
+        let count = bytes.count
         if log.hasEnd == (log.failure != nil) { return "it ends and fails, or does neither" }
         if log.failure != nil, log.errorOffset.map({ (0...Int64(count)).contains($0) }) != true {
             return "the error's offset is \(String(describing: log.errorOffset))"
         }
         if log.parts.dropLast().contains(where: { !$0.isEnded }) { return "a part begins in another one" }
         if log.endOffset > count { return "the end is behind the end" }
+        // Whatever it looks like, a content is one run of the body's bytes.
+        for part in log.parts where !bytes.dropFirst(Int(part.contentOffset)).starts(with: part.content) {
+            return "\(part) is not what the body has there"
+        }
         return nil
     }
 

@@ -10,8 +10,9 @@ import Darwin
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
-    package init() throws {
-        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    /// Makes it in the directory `base`, or in the one that `TMPDIR` says.
+    package init(under base: String? = nil) throws {
+        let base = unsafe base ?? getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/sluice-test-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw ChildProcess.Failure("no temporary directory") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -24,7 +24,7 @@ import Darwin
         try await sluice(["decode", "--boundary", "B", try directory.file("body", body)] + options)
     }
 
-    private func inboxNames() throws -> [String] { try DirectoryNames.names(in: inbox) }
+    private func inboxNames() throws -> [String] { try Files.names(in: inbox) }
 
     private func content(_ name: String) throws -> String {
         String(decoding: try TemporaryDirectory.contents(ofFile: "\(inbox)/\(name)"), as: UTF8.self)
@@ -154,7 +154,7 @@ import Darwin
         let run = try await decode(SampleBody.body(SampleBody.file(filename)), "--into", inbox)
         #expect(run.status == 0, "\(run.errors)")
         #expect(try inboxNames() == [expected])
-        #expect(try DirectoryNames.names(in: directory.path) == ["body", "in"])
+        #expect(try Files.names(in: directory.path) == ["body", "in"])
     }
 
     @Test func `Files of one name in one body are kept apart`() async throws {
@@ -292,7 +292,7 @@ import Darwin
         #expect(run.errors.contains(example.message), "\(run.errors)")
         #expect(run.errors.contains("(at byte \(example.offset))"), "\(run.errors)")
         // Neither the file that was complete, nor the directory that was made for it.
-        #expect(try DirectoryNames.names(in: directory.path) == ["body"])
+        #expect(try Files.names(in: directory.path) == ["body"])
         // A directory that was there stays as it was.
         _ = try await shell(#"mkdir "$1"; touch "$1/mine""#, inbox)
         #expect(try await sluice(arguments).status == 65)
@@ -309,6 +309,14 @@ import Darwin
         #expect(parts.array.map { $0["size"].number } == [5, 7])
     }
 
+    @Test(arguments: ["--BX", "--B-", "\n--BX", "x\n--BX", "\r\n--BX", "x\r\n--B--X", "--BX\n--BX\n"])
+    func `With --lenient too, files are what was sent`(content: String) async throws {
+        let body = SampleBody.body(SampleBody.file("f", content), SampleBody.file("g", "abc"))
+        let run = try await decode(body, "--lenient", "--into", inbox)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try self.content("f") == content && self.content("g") == "abc")
+    }
+
     @Test func `A disk that takes no more leaves no file`() async throws {
         let body = SampleBody.body(Self.good, SampleBody.file("large", String(repeating: "x", count: 100_000)))
         let run = try await shell(
@@ -321,14 +329,15 @@ import Darwin
             run.errors.contains(#"part "f": "#) && run.errors.contains("/large: cannot be written"),
             "\(run.errors)"
         )
-        #expect(try DirectoryNames.names(in: directory.path) == ["body"])
+        #expect(try Files.names(in: directory.path) == ["body"])
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `A signal leaves no file`(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [true, false])
+    func `A signal leaves no file, nor a directory that was made for it`(signal: Int32, isNew: Bool) async throws {
         let body = try directory.file("body", SampleBody.body(Self.good, SampleBody.file("b")))
         let pipe = "\(directory.path)/pipe"
-        _ = try await shell(#"mkfifo "$1"; mkdir "$2""#, pipe, inbox)
+        try Files.makeFIFO(pipe)
+        if !isNew { try Files.makeDirectory(inbox) }
         let writer = try ToolProcess([
             "/bin/bash", "-c", #"exec 3> "$2"; head -c 150 "$1" >&3; sleep 300"#, "bash", body, pipe,
         ])
@@ -336,7 +345,8 @@ import Darwin
         #expect(await ProcessState.settles(within: 60) { (try? inboxNames().first?.hasPrefix(".sluice-")) == true })
         tool.send(signal)
         #expect(try await tool.outcome().signal == signal)
-        #expect(try inboxNames() == [])
+        #expect(try Files.names(in: directory.path) == (isNew ? ["body", "pipe"] : ["body", "in", "pipe"]))
+        if !isNew { #expect(try inboxNames() == []) }
         writer.send(SIGKILL)
         _ = try await writer.outcome()
     }

@@ -158,6 +158,21 @@ import Darwin
         #expect(requests.dropFirst().allSatisfy { !$0["ifRange"].isNull })
     }
 
+    @Test(arguments: [false, true])
+    func `A name without room for an ending is gone on with, too, and behind a link`(isLinked: Bool) async throws {
+        let long = "\(directory.path)/" + String(repeating: "n", count: 255)
+        try directory.file(String(repeating: "n", count: 255), Array("old".utf8))
+        let target = isLinked ? "\(directory.path)/link" : long
+        if isLinked { #expect(unsafe symlink(long, target) == 0) }
+        let place = server.place("close@400000")
+        let first = try await download(place.file, "-o", target)
+        #expect(first.status == 74)
+        #expect(first.errors.contains("what came is kept, and -C goes on with it"))
+        #expect(try await download(place.file, "-o", target, "-C").status == 0)
+        #expect(try TemporaryDirectory.contents(ofFile: long) == server.content)
+        #expect(try await place.requests().map { $0["range"].string } == [nil, "bytes=400000-"])
+    }
+
     @Test func `Without -C all is asked for, and what was left stays until it comes`() async throws {
         let place = server.place("close@400000", "404", "ok")
         #expect(try await download(place.file, "-o", target).status == 74)

@@ -229,9 +229,7 @@ import Testing
     // MARK: Helpers
 
     private func names() throws -> [String] {
-        try ChildProcess.firstLine(of: "sh", "-c", "ls -A '\(directory.path)' | xargs").split(separator: " ").map(
-            String.init
-        )
+        try Files.names(in: directory.path)
     }
 
     private func sha256(_ text: String) throws -> String {

@@ -48,8 +48,7 @@ extension TemporaryDirectory {
     /// The names of what is in it, in order.
     var names: [String] {
         get throws {
-            try ChildProcess.firstLine(of: "sh", "-c", "ls -A '\(path)' | LC_ALL=C sort | xargs").split(separator: " ")
-                .map(String.init)
+            try Files.names(in: path)
         }
     }
 }

@@ -78,6 +78,34 @@ import Testing
         #expect(throws: ToolError(.usage, message)) { try OptionParser.parse(arguments, options) }
     }
 
+    @Test(arguments: ["é", "\u{80}", "\u{FF}", "ß", "→", "😀", "\u{301}", "\u{10FFFF}"])
+    func `A letter that is no ASCII is refused as it is`(letter: String) {
+        for argument in ["-\(letter)", "-f\(letter)", "-vf\(letter)x", "-\(letter)\(letter)"] {
+            let expected = ToolError(.usage, "unknown option '-\(letter)'")
+            #expect(throws: expected) { try OptionParser.parse([argument], options) }
+            #expect(throws: expected) { try OptionParser.parse(["url", "-f", argument, "-F"], options) }
+        }
+    }
+
+    @Test func `Whatever is given is taken or refused`() {
+        let scalars = (1...0x17F).compactMap { Unicode.Scalar($0) } + ["\u{FFFD}", "\u{FEFF}", "\u{1F600}"]
+        for scalar in scalars {
+            let text = String(scalar)
+            for argument in [
+                text, "-\(text)", "--\(text)", "-F\(text)", "-f\(text)", "--form\(text)", "--\(text)=x", "-\(text)=",
+            ] {
+                for arguments in [[argument], ["-f", argument], [argument, argument], ["--", argument]] {
+                    do throws(ToolError) {
+                        let parsed = try OptionParser.parse(arguments, options)
+                        #expect(parsed != ParsedArguments() || arguments.allSatisfy { $0 == "--" }, "\(arguments)")
+                    } catch {
+                        #expect(error.exitCode == .usage && !error.message.isEmpty, "\(arguments)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `Commands can be parsed on many threads`() async {
         await withTaskGroup { group in
             for number in 0..<100 {

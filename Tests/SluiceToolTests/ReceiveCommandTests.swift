@@ -85,6 +85,49 @@ import Darwin
         #expect(try receiver.names() == ["part-1"])
     }
 
+    /// What a head says of the body's length, in one way or in two, which is what request smuggling needs.
+    ///
+    /// RFC 9112 sections 5.1 and 6.3. `LENGTH` stands for the true length.
+    static let framings = [
+        "Content-Length: LENGTH", "Content-Length: LENGTH\r\nContent-Length: 0", "Content-Length: 0",
+        "Content-Length: 0\r\nContent-Length: LENGTH", "Content-Length: LENGTH\r\ncontent-length: LENGTH",
+        "Content-Length: -1", "Content-Length: +LENGTH", "Content-Length: LENGTH, LENGTH", "Content-Length: 0x20",
+        "Content-Length: 9223372036854775808", "Content-Length: 18446744073709551617", "Content-Length: ",
+        "Content-Length: LENGTH\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: LENGTH",
+        "Transfer-Encoding: xchunked\r\nContent-Length: LENGTH", "Transfer-Encoding: xchunked",
+        "Transfer-Encoding : chunked\r\nContent-Length: LENGTH", "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer-Encoding: chunked", "",
+    ]
+
+    @Test(arguments: framings)
+    func `No second request hides behind a first one`(framing: String) async throws {
+        let receiver = try await Receiver()
+        let content = { (filename: String) in
+            String(decoding: SampleBody.body(SampleBody.file(filename)), as: UTF8.self)
+        }
+        let start =
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=B\r\nFRAMING\r\n"
+        let smuggled =
+            start.replacing("FRAMING", with: "Content-Length: \(content("smuggled").utf8.count)\r\n")
+            + content("smuggled")
+        // Behind no body, behind the last of no chunks, and behind a body.
+        for (number, body) in ["", "0\r\n\r\n", content("first")].enumerated() {
+            let length = body.utf8.count + (number == 2 ? 0 : smuggled.utf8.count)
+            let lines = framing.isEmpty ? "" : "\(framing.replacing("LENGTH", with: "\(length)"))\r\n"
+            let bytes = start.replacing("FRAMING", with: lines) + body + smuggled
+            let path = try directory.file("request", Array(bytes.utf8))
+            let run = try await shell(
+                #"exec 3<> "/dev/tcp/127.0.0.1/$1"; trap '' PIPE; cat "$2" >&3; timeout 60 cat <&3; echo "end: $?""#,
+                receiver.port,
+                path
+            )
+            #expect(!run.text.contains("end: 124"), "\(run.text)")
+            let isFirst = number == 2 && framing == "Content-Length: LENGTH"
+            #expect(run.text.contains("HTTP/1.1 200") == isFirst, "\(run.text)")
+            #expect(try receiver.names() == (isFirst ? ["first"] : []), "\(run.text)")
+        }
+    }
+
     @Test func `Filenames lead nowhere else, and nothing that is there is replaced`() async throws {
         let receiver = try await Receiver()
         let outside = try directory.file("outside", Array("outside".utf8))
@@ -161,93 +204,59 @@ import Darwin
         let testDescription: String
         let status: Int
         let message: String
-        var options: [String] = []
-        var curl: [String] = ["-F", "a=b"]
+        let options: [String]
+        let curl: [String]
+
+        init(
+            _ what: String,
+            _ status: Int,
+            _ message: String,
+            options: [String] = [],
+            curl: [String] = ["-F", "a=b"]
+        ) {
+            (testDescription, self.status, self.message, self.options, self.curl) = (
+                what, status, message, options, curl
+            )
+        }
     }
 
     static let refused = [
-        Refused(testDescription: "no multipart", status: 415, message: "not multipart", curl: ["-d", "a=b"]),
+        Refused("no multipart", 415, "not multipart", curl: ["-d", "a=b"]),
+        Refused("no Content-Type", 415, "no Content-Type", curl: ["-d", "a", "-H", "Content-Type:"]),
+        Refused("no boundary", 400, "has no boundary", curl: ["-d", "a", "-H", "Content-Type: multipart/form-data"]),
         Refused(
-            testDescription: "no Content-Type",
-            status: 415,
-            message: "no Content-Type",
-            curl: ["-d", "a", "-H", "Content-Type:"]
-        ),
-        Refused(
-            testDescription: "no boundary",
-            status: 400,
-            message: "has no boundary",
-            curl: ["-d", "a", "-H", "Content-Type: multipart/form-data"]
-        ),
-        Refused(
-            testDescription: "two boundaries",
-            status: 400,
-            message: "twice",
+            "two boundaries",
+            400,
+            "twice",
             curl: ["-d", "a", "-H", "Content-Type: multipart/form-data; boundary=a; boundary=b"]
         ),
         Refused(
-            testDescription: "no body",
-            status: 400,
-            message: "before its first delimiter",
+            "no body",
+            400,
+            "before its first delimiter",
             curl: ["-X", "POST", "-H", "Content-Type: multipart/form-data; boundary=a"]
         ),
         Refused(
-            testDescription: "a body of something else",
-            status: 400,
-            message: "does not begin with its delimiter",
+            "a body of something else",
+            400,
+            "does not begin with its delimiter",
             curl: ["-d", "a", "-H", "Content-Type: multipart/form-data; boundary=a"]
         ),
-        Refused(testDescription: "another method", status: 405, message: "POST", curl: ["-X", "DELETE"]),
+        Refused("another method", 405, "POST", curl: ["-X", "DELETE"]),
+        Refused("another page's form", 403, "another site", curl: ["-F", "a=b", "-H", "Origin: http://x"]),
+        Refused("a sandboxed page's form", 403, "another site", curl: ["-F", "a=b", "-H", "Origin: null"]),
+        Refused("another port's page", 403, "another site", curl: ["-F", "a=b", "-H", "Sec-Fetch-Site: same-site"]),
+        Refused("a name that leads here", 403, "--allow-host", curl: ["-F", "a=b", "-H", "Host: rebound.example"]),
         Refused(
-            testDescription: "another page's form",
-            status: 403,
-            message: "another site",
-            curl: ["-F", "a=b", "-H", "Origin: http://x"]
-        ),
-        Refused(
-            testDescription: "a sandboxed page's form",
-            status: 403,
-            message: "another site",
-            curl: ["-F", "a=b", "-H", "Origin: null"]
-        ),
-        Refused(
-            testDescription: "another port's page",
-            status: 403,
-            message: "another site",
-            curl: ["-F", "a=b", "-H", "Sec-Fetch-Site: same-site"]
-        ),
-        Refused(
-            testDescription: "a name that leads here",
-            status: 403,
-            message: "--allow-host",
-            curl: ["-F", "a=b", "-H", "Host: rebound.example"]
-        ),
-        Refused(
-            testDescription: "too many parts",
-            status: 413,
-            message: "more than 1 parts",
+            "too many parts",
+            413,
+            "more than 1 parts",
             options: ["--max-parts", "1"],
             curl: ["-F", "a=b", "-F", "c=d"]
         ),
-        Refused(
-            testDescription: "too long a field",
-            status: 413,
-            message: "more than 3 bytes",
-            options: ["--max-field", "3"],
-            curl: ["-F", "a=1234"]
-        ),
-        Refused(
-            testDescription: "too long a body",
-            status: 413,
-            message: "more than 50 bytes",
-            options: ["--max-total", "50"]
-        ),
-        Refused(
-            testDescription: "a disk that would be too full",
-            status: 507,
-            message: "left free",
-            options: ["--min-free", "4000000G"]
-        ),
+        Refused("too long a field", 413, "more than 3 bytes", options: ["--max-field", "3"], curl: ["-F", "a=1234"]),
+        Refused("too long a body", 413, "more than 50 bytes", options: ["--max-total", "50"]),
+        Refused("a disk that would be too full", 507, "left free", options: ["--min-free", "4000000G"]),
     ]
 
     @Test(arguments: refused)

@@ -44,7 +44,7 @@ final class Receiver: Sendable {
         return try await process.outcome()
     }
 
-    func names() throws -> [String] { try DirectoryNames.names(in: inbox) }
+    func names() throws -> [String] { try Files.names(in: inbox) }
 
     func content(_ name: String) throws -> [UInt8] {
         try TemporaryDirectory.contents(ofFile: "\(inbox)/\(name)")

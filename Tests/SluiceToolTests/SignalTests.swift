@@ -54,8 +54,6 @@ import Darwin
     }
 
     private func names(_ directory: TemporaryDirectory) throws -> [String] {
-        try ChildProcess.firstLine(of: "sh", "-c", "ls -A '\(directory.path)' | xargs").split(separator: " ").map(
-            String.init
-        )
+        try Files.names(in: directory.path)
     }
 }

@@ -124,6 +124,23 @@ import Testing
         #expect(try await status(["-o", "-"]) == 0)
     }
 
+    @Test func `A body is typed only where that is asked for`() async throws {
+        // A terminal turns the CR of a line's end into LF.
+        let body = #"--B\nContent-Disposition: form-data; name=\"typed\"\n\nhello\n--B--\n\x04"#
+        func decode(_ operands: String...) async throws -> JSONValue {
+            try await onTerminal(
+                ["--when", "", body],
+                ["decode", "--boundary", "B", "--lenient", "--json"] + operands
+            )
+        }
+        let typed = try await decode("-")
+        #expect(typed["status"].number == 0)
+        #expect(try JSONValue(Array((typed["output"].string ?? "").utf8)).map("name") == ["typed"])
+        let unasked = try await decode()
+        #expect(unasked["status"].number == 64)
+        #expect(unasked["screen"].string?.contains("give a FILE, or - to type it") == true)
+    }
+
     @Test func `A proxy's password is asked for as such`() async throws {
         let facts = try await onTerminal(
             ["--when", "Password for user at the proxy: ", #"pass\n"#],

@@ -65,26 +65,18 @@ enum UploadManyRows {
                 summary: "one large upload with its events taken; limit: the same without",
                 mark: .timeAtMost(1.01)
             ) { fixture, options in
-                let path = try fixture.largeFile()
-                let body = try MultipartForm { Part.file("file", path: path) }.body()
-                let sink = try Sink()
-                let client = CurlClient()
-                var request = CurlRequest(url: sink.url)
-                request.expectContinue = .never
+                let upload = try LargeUpload(fixture.largeFile())
                 return .paired(
                     bytes: options.size,
-                    sluice: { [request] in
-                        for try await event in client.uploadEvents(body, request) {
+                    sluice: {
+                        for try await event in upload.client.uploadEvents(upload.body, upload.request) {
                             if case .response(let response) = event { try Libc.check("status", response.status - 200) }
                         }
                     },
                     limits: [
                         (
                             "without",
-                            { [request] in
-                                _ = try await client.upload(body, request)
-                                withExtendedLifetime(sink) {}
-                            }
+                            { _ = try await upload.client.upload(upload.body, upload.request) }
                         )
                     ]
                 )
@@ -94,22 +86,19 @@ enum UploadManyRows {
                 summary: "the longest of 50 cancellations of a transfer that moves, all that it held freed",
                 mark: .valueAtMost(100, "ms")
             ) { fixture, options in
-                let path = try fixture.sparseFile(options.sparseSize)
-                let body = try MultipartForm { Part.file("file", path: path) }.body()
-                let sink = try Sink()
-                let client = CurlClient()
-                var request = CurlRequest(url: sink.url)
-                request.expectContinue = .never
+                let upload = try LargeUpload(fixture.sparseFile(options.sparseSize))
                 var longest = 0.0
                 for _ in 0..<50 {
-                    let upload = Task { [request] in try await client.upload(body, request) }
+                    let task = Task { [client = upload.client, body = upload.body, request = upload.request] in
+                        try await client.upload(body, request)
+                    }
                     try await Task.sleep(for: .milliseconds(20))
                     let start = Libc.seconds()
-                    upload.cancel()
-                    _ = await upload.result
+                    task.cancel()
+                    _ = await task.result
                     longest = max(longest, (Libc.seconds() - start) * 1000)
                 }
-                return withExtendedLifetime(sink) { .value(longest, details: "") }
+                return withExtendedLifetime(upload) { .value(longest, details: "") }
             },
         ]
     }

@@ -18,18 +18,12 @@ enum UploadRows {
                 summary: "CurlClient uploading one large file; limit: a bare pread+write of the same request",
                 mark: .speedAtLeast(0.9)
             ) { fixture, options in
-                let path = try fixture.largeFile()
-                let body = try MultipartForm { Part.file("file", path: path) }.body()
-                let sink = try Sink()
-                let client = CurlClient()
-                // Neither side asks for leave first.
-                var request = CurlRequest(url: sink.url)
-                request.expectContinue = .never
+                let upload = try LargeUpload(fixture.largeFile())
                 let buffer = Libc.Buffer(256 * 1024)
                 return .paired(
                     bytes: options.size,
-                    sluice: { [request] in _ = try await client.upload(body, request) },
-                    limits: [("pread+write", { try post(path, to: sink, buffer) })]
+                    sluice: { _ = try await upload.client.upload(upload.body, upload.request) },
+                    limits: [("pread+write", { try post(upload.path, to: upload.sink, buffer) })]
                 )
             },
             Row(

@@ -31,8 +31,12 @@ int sluice_is_synthetic_file(int descriptor);
 
 #endif
 
-// rename(2) that fails with EEXIST where there is something of the new name: 0, or -1 with errno.
-int sluice_rename_new(const char *from, const char *to);
+// renameat(2) that fails with EEXIST where there is something of the new name, and with EINVAL, ENOSYS or ENOTSUP where
+// the system cannot: 0, or -1 with errno.
+int sluice_rename_new(int from_directory, const char *from, int to_directory, const char *to);
+
+// Exchanges the names of two files: 0, or -1 with errno, which is EINVAL, ENOSYS or ENOTSUP where the system cannot.
+int sluice_rename_exchange(int from_directory, const char *from, int to_directory, const char *to);
 
 // Names the calling thread for debuggers and `top -H`; longer names are cut.
 void sluice_set_thread_name(const char *name);
@@ -53,7 +57,8 @@ int sluice_core_count(void);
 // What stat(2) says of the file with this path, or of the descriptor where the path is NULL: 0, or -1 with errno.
 // Times are nanoseconds. `born` is what stat(2) does not say on Linux; 0 where the file system does not know.
 struct sluice_status {
-    uint32_t mode;
+    uint32_t mode, user, group;
+    uint64_t links;
     int64_t size, blocks;
     uint64_t device, inode;
     int64_t modified, born;

@@ -26,12 +26,6 @@ int sluice_wait_for_signal(const int *numbers, int count);
 // 1 where the process ignores the signal, else 0; the name of the handler differs from one C library to the next.
 int sluice_signal_is_ignored(int number);
 
-// Renames a file unless there is one of the new name already: EEXIST. Never both, and never a moment without either.
-int sluice_rename_exclusively(int old_directory, const char *old_name, int new_directory, const char *new_name);
-
-// Exchanges two files' names. EINVAL or ENOSYS where the file system cannot.
-int sluice_rename_exchanging(int old_directory, const char *old_name, int new_directory, const char *new_name);
-
 // Sets blocks aside for what will be written behind a file's end; not 0 where the file system cannot.
 int sluice_reserve_blocks(int descriptor, long long offset, long long count);
 

@@ -45,9 +45,14 @@ final class BodyLayout: Sendable {
     /// - Parameters:
     ///   - form: What to send.
     ///   - enclosing: The descriptions of the parts around it, outermost first.
+    ///   - interrupt: Ends reads of parts that are compressed before.
     /// - Throws: ``MultipartError`` naming the part.
-    init(_ form: MultipartForm, enclosing: [String] = []) throws(MultipartError) {
-        var builder = LayoutBuilder()
+    init(
+        _ form: MultipartForm,
+        enclosing: [String] = [],
+        interrupt: ReadInterrupt? = nil
+    ) throws(MultipartError) {
+        var builder = LayoutBuilder(interrupt: interrupt)
         try builder.add(form, enclosing: enclosing, outerBoundaries: [], searched: [])
         try builder.endRun(part: nil)
         contentType = form.contentType
@@ -95,6 +100,7 @@ final class BodyLayout: Sendable {
 
 /// Renders a form's heads and lines the segments up.
 private struct LayoutBuilder {
+    let interrupt: ReadInterrupt?
     private(set) var segments: [BodyLayout.Segment] = []
     private(set) var rendered: [UInt8] = []
     private(set) var labels: [MultipartError.PartLabel] = []
@@ -108,6 +114,10 @@ private struct LayoutBuilder {
 
     /// As many levels as any receiver is known to take (curl's own limit is 40).
     private static let deepestNesting = 40
+
+    init(interrupt: ReadInterrupt?) {
+        self.interrupt = interrupt
+    }
 
     mutating func add(
         _ form: MultipartForm,
@@ -142,7 +152,8 @@ private struct LayoutBuilder {
                 } else {
                     let resolver = ContentResolver(
                         escaping: form.escaping,
-                        enclosing: enclosing + [label.ownDescription]
+                        enclosing: enclosing + [label.ownDescription],
+                        interrupt: interrupt
                     )
                     let resolved = try resolver.resolve(part.origin)
                     try check(resolved.content, for: searched)

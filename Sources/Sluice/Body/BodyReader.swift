@@ -89,6 +89,25 @@ public final class BodyReader {
         return layout.segments[index].sourceSurplus(at: offsetInSegment)
     }
 
+    /// Whether the first read begins with bytes that nobody asked for, because a source cannot be opened further on.
+    package var skipsToItsStart: Bool { toDiscard > 0 }
+
+    /// Says whether the next read would wait for an async sequence.
+    ///
+    /// For bodies that wait for nothing else (``MultipartBody/waitsForSequencesOnly``), where nothing is to be skipped
+    /// (``skipsToItsStart``).
+    ///
+    /// - Parameter notify: Called once, from another thread, when it would not wait any more.
+    /// - Returns: False where it would wait; else nothing is called.
+    package func isReady(notify: @escaping @Sendable () -> Void) -> Bool {
+        guard failure == nil, index < stop, absolutePosition != end,
+            case .content(.async(let source)) = layout.segments[index].kind,
+            // What goes wrong is for the read to say.
+            let handoff = try? openedCursor(.async(source)) as? AsyncHandoff
+        else { return true }
+        return handoff.isReady(notify: notify)
+    }
+
     /// Reads the next bytes into a span.
     ///
     /// - Parameter buffer: Where the bytes are appended.

@@ -23,6 +23,8 @@ struct ContentResolver {
     let escaping: NameEscaping
     /// The descriptions of the part and of those around it, for a form within.
     let enclosing: [String]
+    /// Ends reads of what is to be compressed before.
+    let interrupt: ReadInterrupt?
 
     /// Looks at files; compresses what is to be compressed before it is sent.
     func resolve(_ origin: Part.Origin) throws(MultipartError) -> Resolved {
@@ -45,7 +47,7 @@ struct ContentResolver {
             }
             return Resolved(.async(source))
         case .form(let form):
-            return Resolved(.stream(try FormSource(form, enclosing: enclosing)))
+            return Resolved(.stream(try FormSource(form, enclosing: enclosing, interrupt: interrupt)))
         case .gzip(let inner, let compression):
             return try compress(try resolve(inner), compression)
         }
@@ -60,10 +62,10 @@ struct ContentResolver {
         case .unknown:
             return Resolved(compressed: .gzip(source), sourceLength: source.sourceLength)
         case .measured:
-            let measured = try source.measured()
+            let measured = try source.measured(interrupt: interrupt)
             return Resolved(compressed: .gzip(measured), sourceLength: measured.sourceLength)
         case .spooled(let memoryLimit):
-            let spooled = try GzipSpool.content(of: source, memoryLimit: memoryLimit)
+            let spooled = try GzipSpool.content(of: source, memoryLimit: memoryLimit, interrupt: interrupt)
             return Resolved(compressed: spooled.content, sourceLength: spooled.sourceLength)
         }
     }

@@ -31,6 +31,16 @@ public struct MultipartBody: Sendable {
     /// Whether a read may wait for something slower than a disk: a pipe, a generator, an async sequence.
     public var mayBlock: Bool { layout.mayBlock }
 
+    /// Whether reading waits for async sequences at most, so that a ``BodyReader`` can say before each read whether it would.
+    package var waitsForSequencesOnly: Bool {
+        layout.segments.allSatisfy { segment in
+            switch segment.kind {
+            case .rendered, .content(.async): true
+            case .content(let content): !content.mayBlock
+            }
+        }
+    }
+
     /// The parts with content of their own, in order; those of nested forms are among them.
     public var parts: [MultipartError.PartLabel] { layout.labels }
 

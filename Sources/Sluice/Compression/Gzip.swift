@@ -66,7 +66,7 @@ public enum Gzip {
 
     /// The bytes that are compressed at a time: 128 KiB.
     ///
-    /// A block can use what the 32 KiB before it hold, so that blocks cost some 0.05 % in size, and one worker 2 % in
+    /// A block can use what the 32 KiB before it hold, so that blocks cost some 0.1 % in size, and one worker 2 % in
     /// speed. Larger ones need more memory and gain little.
     public static let defaultBlockSize = 128 * 1024
 }

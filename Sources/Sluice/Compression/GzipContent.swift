@@ -70,9 +70,11 @@ final class GzipContent: Sendable {
 
     /// The same content, with its length.
     ///
+    /// - Parameter interrupt: Ends it, also where the content waits.
+    /// - Returns: The content that knows its length.
     /// - Throws: ``MultipartError/Code/notReplayable`` where it can be read only once, ``MultipartError/Code/cancelled``
-    ///   where the task was cancelled, and what reading throws.
-    func measured() throws(MultipartError) -> GzipContent {
+    ///   where the task was cancelled or the interrupt triggered, and what reading throws.
+    func measured(interrupt: ReadInterrupt?) throws(MultipartError) -> GzipContent {
         guard replay != .once else {
             throw MultipartError(
                 .notReplayable,
@@ -80,23 +82,28 @@ final class GzipContent: Sendable {
                     + "use the length .spooled or .unknown"
             )
         }
-        let extent = unsafe try compressAll { _ in }
+        let extent = unsafe try compressAll(interrupt: interrupt) { _ in }
         return GzipContent(content, settings, extent, restartPoints)
     }
 
     /// Compresses all of the content.
     ///
-    /// - Parameter take: Takes the bytes, some at a time.
+    /// - Parameters:
+    ///   - interrupt: Ends it, also where the content waits.
+    ///   - take: Takes the bytes, some at a time.
     /// - Returns: What it came to.
-    /// - Throws: ``MultipartError/Code/cancelled`` where the task was cancelled, and what reading and `take` throw.
+    /// - Throws: ``MultipartError/Code/cancelled`` where the task was cancelled or the interrupt triggered, and what
+    ///   reading and `take` throw.
     func compressAll(
+        interrupt: ReadInterrupt?,
         _ take: (UnsafeRawBufferPointer) throws(MultipartError) -> Void
     ) throws(MultipartError) -> GzipExtent {
-        let cursor = try open(at: 0, interrupt: nil)
+        let cursor = try open(at: 0, interrupt: interrupt)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * settings.blockSize, alignment: 4096)
         defer { unsafe buffer.deallocate() }
         while true {
             if Task.isCancelled { throw .cancelledRead }
+            try interrupt?.check()
             let count = unsafe try cursor.read(into: buffer)
             if count == 0 { return cursor.extent }
             unsafe try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

@@ -10,15 +10,20 @@ struct GzipSpool {
 
     /// Compresses all of a content.
     ///
+    /// - Parameters:
+    ///   - source: The content.
+    ///   - memoryLimit: The most compressed bytes that are kept in memory.
+    ///   - interrupt: Ends it, also where the content waits.
     /// - Returns: The compressed bytes, and the number of bytes they are made of.
     /// - Throws: What reading throws; ``MultipartError/Code/writeFailed`` where the temporary file cannot be made or
-    ///   written; ``MultipartError/Code/cancelled`` where the task was cancelled.
+    ///   written; ``MultipartError/Code/cancelled`` where the task was cancelled or the interrupt triggered.
     static func content(
         of source: GzipContent,
-        memoryLimit: Int
+        memoryLimit: Int,
+        interrupt: ReadInterrupt?
     ) throws(MultipartError) -> (content: Content, sourceLength: Int64) {
         var spool = GzipSpool(memoryLimit: memoryLimit)
-        let extent = unsafe try source.compressAll { (bytes) throws(MultipartError) in
+        let extent = unsafe try source.compressAll(interrupt: interrupt) { (bytes) throws(MultipartError) in
             unsafe try spool.append(bytes)
         }
         return (try spool.content(length: extent.length), extent.sourceLength)
@@ -65,19 +70,15 @@ struct GzipSpool {
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to file: SharedDescriptor) throws(MultipartError) {
-        var rest = unsafe bytes[...]
-        while unsafe !rest.isEmpty {
-            do {
-                let count = unsafe try SystemCalls.write(file.rawValue, UnsafeRawBufferPointer(rebasing: rest))
-                unsafe rest = rest.dropFirst(count)
-            } catch {
-                throw MultipartError(
-                    .writeFailed,
-                    "the temporary file for the compressed bytes cannot be written; set TMPDIR to a directory with room",
-                    path: SystemCalls.temporaryDirectory,
-                    error
-                )
-            }
+        do {
+            try unsafe SystemCalls.writeAll(bytes, to: file.rawValue)
+        } catch {
+            throw MultipartError(
+                .writeFailed,
+                "the temporary file for the compressed bytes cannot be written; set TMPDIR to a directory with room",
+                path: SystemCalls.temporaryDirectory,
+                error
+            )
         }
     }
 }

@@ -221,6 +221,16 @@ public struct MultipartForm: Sendable {
         MultipartBody(try BodyLayout(self))
     }
 
+    /// As ``body()``, for parts that are compressed to a length that is known before, from sources that wait.
+    ///
+    /// - Parameter interrupt: Ends the compressing from any thread, also where it waits for a pipe, a socket or an async
+    ///   sequence.
+    /// - Returns: The body.
+    /// - Throws: As ``body()``, and ``MultipartError/Code/cancelled`` after ``ReadInterrupt/trigger()``.
+    public func body(interrupt: ReadInterrupt) throws(MultipartError) -> MultipartBody {
+        MultipartBody(try BodyLayout(self, interrupt: interrupt))
+    }
+
     private static func checkFormData(_ part: Part) throws(MultipartError) {
         guard let disposition = part.disposition, disposition.kind.lowercased() == "form-data", disposition.name != nil
         else {

@@ -6,8 +6,8 @@ extension Part {
     /// ```
     ///
     /// Any part can be compressed, whatever its bytes come from; a nested form only as
-    /// ``Gzip/Mode/contentEncoding``. The compressed bytes depend on the part's bytes, the level and the block size alone:
-    /// they are the same on every machine, for any number of workers, at any time. Bytes that cannot be compressed are
+    /// ``Gzip/Mode/contentEncoding``. With the same zlib, the compressed bytes depend on the part's bytes, the level and the
+    /// block size alone: they are the same for any number of workers, at any time. Bytes that cannot be compressed are
     /// stored, block by block, so that they cost little more than a copy, and never grow by more than 5 bytes for each
     /// 32 KiB begun, and 20 in all.
     ///

@@ -23,12 +23,38 @@ extension Span<UInt8> {
             return unsafe UnsafeRawPointer(found) - start
         }
     }
+
+    /// Where a byte is that ends a line or has no place in one: LF, CR, NUL.
+    ///
+    /// - Parameter range: Where to look; what lies outside the span is not looked at.
+    /// - Returns: The offset of the first one, or nil.
+    func firstOffsetOfLineByte(in range: Range<Int>) -> Int? {
+        let range = range.clamped(to: 0..<count)
+        return unsafe withUnsafeBytes { bytes -> Int? in
+            var index = range.lowerBound
+            // Each read is of 8 bytes, and within `range`.
+            while index + 8 <= range.upperBound {
+                let word = UInt64(littleEndian: unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let feeds = (word ^ 0x0A0A_0A0A_0A0A_0A0A).zeroBytes
+                let returns = (word ^ 0x0D0D_0D0D_0D0D_0D0D).zeroBytes
+                let found = feeds | returns | word.zeroBytes
+                if found != 0 { return index + found.trailingZeroBitCount / 8 }
+                index += 8
+            }
+            return (index..<range.upperBound).first { unsafe [0x0A, 0x0D, 0].contains(bytes[$0]) }
+        }
+    }
+}
+
+extension UInt64 {
+    /// The upper bit of each byte that is zero; what lies above the lowest of them may be wrong.
+    fileprivate var zeroBytes: UInt64 { (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080 }
 }
 
 extension ContiguousArray<UInt8> {
-    /// A copy of some bytes of a span; what lies outside the span is left out.
-    init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
+    /// Appends some bytes of a span; what lies outside the span is left out.
+    mutating func append(copying bytes: Span<UInt8>, _ range: Range<Int>) {
         let range = range.clamped(to: 0..<bytes.count)
-        self = unsafe bytes.withUnsafeBytes { unsafe ContiguousArray($0[range]) }
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 }

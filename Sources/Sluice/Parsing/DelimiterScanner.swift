@@ -25,6 +25,9 @@ struct DelimiterScanner: Sendable {
     private var matched = 0
     /// Where in the delimiter the bytes begin that were held back for it.
     private var heldFrom = 0
+    /// Where in the delimiter that was found last the body's bytes begin, which are content if it turns out to be none:
+    /// its line break may be LF alone, or belong to the headers before it.
+    private(set) var foundFrom = 0
 
     /// The bytes that were looked at, and the comparisons that the search did: the work, for tests of its bound.
     private(set) var work = 0
@@ -32,11 +35,11 @@ struct DelimiterScanner: Sendable {
     init(_ boundary: Boundary, lineEnds: ParserPolicies.LineEnds) {
         delimiter = ContiguousArray("\r\n--\(boundary)".utf8)
         lead = lineEnds == .crlf ? 0 : 1
-        search = DelimiterSearch(ContiguousArray(delimiter[lead...]))
+        search = DelimiterSearch(ContiguousArray(delimiter[lead...]), boundaryCount: delimiter.count - 4)
     }
 
     /// The bytes that are held back, of those that were given.
-    var heldCount: Int { matched - heldFrom }
+    var heldCount: Int { max(matched - heldFrom, 0) }
 
     /// Takes a line break as seen, which is not content: the one before the content, at which a delimiter may begin, too.
     mutating func beginLine() {
@@ -64,8 +67,10 @@ struct DelimiterScanner: Sendable {
             work &-= end &- found
             var bodyEnd = found
             if lead == 1, found > start, bytes[found - 1] == 0x0D { bodyEnd -= 1 }
+            foundFrom = lead - (found - bodyEnd)
             cursor = found + delimiter.count - lead
             if bodyEnd == start { return .delimiter }
+            // The delimiter is due, and none of it is held back: its last byte lies in this chunk.
             matched = delimiter.count
             heldFrom = matched
             return .body(start..<bodyEnd)
@@ -80,6 +85,7 @@ struct DelimiterScanner: Sendable {
     /// - Returns: What became of it; nil where the chunk ends first, and where nothing is held of one that it was not.
     private mutating func resume(_ bytes: Span<UInt8>, _ cursor: inout Int, _ end: Int) -> Piece? {
         var index = cursor
+        if matched < delimiter.count { foundFrom = heldFrom }
         while matched < delimiter.count {
             guard index < end else {
                 cursor = end

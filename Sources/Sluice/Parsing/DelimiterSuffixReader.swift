@@ -33,8 +33,11 @@ struct DelimiterSuffixReader: Sendable {
     ///
     /// - Parameter delimiter: The delimiter, where what follows it has to be kept; else nothing.
     mutating func begin(_ delimiter: ContiguousArray<UInt8>) {
-        self = DelimiterSuffixReader()
-        held = delimiter
+        phase = .boundary
+        padding = 0
+        // Where such delimiters are many, none of them costs an allocation.
+        held.removeAll(keepingCapacity: true)
+        held.append(contentsOf: delimiter)
     }
 
     /// Goes on.

@@ -10,6 +10,7 @@ package struct GunzipState {
     private var failure: MultipartError?
 
     private static let chunkSize = 64 << 10
+    private static let smallestRoom = 4 << 10
 
     package init(_ limits: GunzipLimits) {
         self.limits = limits
@@ -57,7 +58,9 @@ package struct GunzipState {
         }
         // One more than is allowed, to see that there is.
         let left = limits.bytes > produced ? limits.bytes - produced : 0
-        let room = Int(Swift.min(Int64(Self.chunkSize), left == .max ? left : left + 1))
+        // What comes in drops comes out in small pieces: whoever keeps them does not keep 64 KiB for each byte.
+        let wanted = Swift.max(Swift.min(bytes.count - offset, Self.chunkSize) * 4, Self.smallestRoom)
+        let room = Int(Swift.min(Int64(Swift.min(wanted, Self.chunkSize)), left == .max ? left : left + 1))
         var result: Result<Inflater.Step, MultipartError>?
         let output = unsafe [UInt8](unsafeUninitializedCapacity: room) { output, count in
             unsafe bytes.withBytes { bytes in

@@ -33,15 +33,17 @@ struct HeaderBlock: Sendable {
     ///   - end: Where the chunk ends.
     ///   - origin: The offset in the body of the chunk's first byte.
     ///   - rules: What the headers have to keep to.
-    /// - Returns: The header lines without the empty line behind them; nil where the chunk ends before that.
+    ///   - lines: Gets the header lines without the empty line behind them, when all are there.
+    /// - Returns: Whether they are; if not, the chunk ends before that.
     /// - Throws: What is too much, and an LF that ends no line.
     mutating func next(
         in bytes: Span<UInt8>,
         from cursor: inout Int,
         to end: Int,
         origin: Int64,
-        _ rules: Rules
-    ) throws(MultipartError) -> ContiguousArray<UInt8>? {
+        _ rules: Rules,
+        into lines: inout ContiguousArray<UInt8>
+    ) throws(MultipartError) -> Bool {
         // A variable of its own, because the search borrows what is gathered beside it.
         var progress = progress
         defer { self.progress = progress }
@@ -50,28 +52,28 @@ struct HeaderBlock: Sendable {
         do throws(Problem) {
             if before == 0 {
                 guard let length = try progress.findEnd(in: bytes, from: cursor, to: end, rules) else {
-                    gathered.append(contentsOf: ContiguousArray(copying: bytes, cursor..<end))
+                    gathered.append(copying: bytes, cursor..<end)
                     cursor = end
-                    return nil
+                    return false
                 }
-                let lines = ContiguousArray(copying: bytes, cursor..<cursor + progress.lineStart)
+                lines.append(copying: bytes, cursor..<cursor + progress.lineStart)
                 cursor += length
                 progress = Progress()
-                return lines
+                return true
             }
             // One byte too many is enough to see that there are.
             let added = min(end - cursor, max(rules.mostBytes - before, 0) + 1)
-            gathered.append(contentsOf: ContiguousArray(copying: bytes, cursor..<cursor + added))
+            gathered.append(copying: bytes, cursor..<cursor + added)
             guard let length = try progress.findEnd(in: gathered.span, from: 0, to: gathered.count, rules) else {
                 cursor += added
-                return nil
+                return false
             }
             cursor += length - before
-            let lines = ContiguousArray(copying: gathered.span, 0..<progress.lineStart)
+            lines.append(copying: gathered.span, 0..<progress.lineStart)
             progress = Progress()
             // Its memory is for the next headers.
             gathered.removeAll(keepingCapacity: true)
-            return lines
+            return true
         } catch {
             throw MultipartError(error.code, error.reason, byteOffset: start + Int64(error.offset))
         }

@@ -187,9 +187,10 @@ extension MultipartParser {
     /// Gives as content what looked like a delimiter.
     private mutating func goOnAfterSuffix() throws(MultipartError) -> Event? {
         state = part == nil ? .preamble : .content
-        let count = suffix.held.count
+        let from = scanner.foundFrom
+        let count = suffix.held.count - from
         guard let accepted = try accept(count, at: origin + Int64(cursor) - Int64(count)) else { return nil }
-        return .heldBody(0..<accepted)
+        return .heldBody(from..<from + accepted)
     }
 
     // MARK: Headers
@@ -218,12 +219,19 @@ extension MultipartParser {
             mostBytes: max(min(limits.partHeaderBytes, left), 0),
             code: limits.partHeaderBytes <= left ? .partHeadersTooLarge : .totalHeadersTooLarge
         )
-        let lines = try block.next(in: bytes, from: &cursor, to: end, origin: origin, rules)
-        guard let lines else { return nil }
+        // Whoever took the last headers has mostly let go of them: then these are kept in their memory.
+        let storage = lastPart.take()?.reusable() ?? PartHeaders.Storage()
+        var lines = storage.takeMemory()
+        guard try block.next(in: bytes, from: &cursor, to: end, origin: origin, rules, into: &lines) else {
+            storage.bytes = lines
+            lastPart = PartHeaders(storage)
+            return nil
+        }
         let contentOffset = origin + Int64(cursor)
         usage.headerBytes += Int(contentOffset - start)
         let headers = try PartHeaders(
             lines,
+            in: storage,
             at: start,
             index: partsBegun - 1,
             contentOffset: contentOffset,

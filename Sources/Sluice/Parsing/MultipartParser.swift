@@ -52,6 +52,13 @@ public struct MultipartParser: ~Copyable, Sendable {
         var parts = 0
         var headerBytes = 0
         var fieldBytes: Int64 = 0
+
+        /// Counts what another parser of the same body counted: what was used up stays used up.
+        mutating func raise(to other: Usage) {
+            parts = max(parts, other.parts)
+            headerBytes = max(headerBytes, other.headerBytes)
+            fieldBytes = max(fieldBytes, other.fieldBytes)
+        }
     }
 
     /// How much is accepted.
@@ -66,6 +73,8 @@ public struct MultipartParser: ~Copyable, Sendable {
     var usage = Usage()
     /// The headers of the part that is open.
     var part: PartHeaders?
+    /// Those of the part before, whose memory may serve for the next ones.
+    var lastPart: PartHeaders?
     /// Whether the open part is a form's field, not a file.
     var isField = false
     /// The offset in the body of the headers that are being read.
@@ -227,7 +236,7 @@ public struct MultipartParser: ~Copyable, Sendable {
             }
             return nil
         }
-        part = nil
+        lastPart = part.take()
         return .partEnded
     }
 }

@@ -36,7 +36,7 @@ where
     public typealias Failure = MultipartError
 
     private let upstream: Upstream
-    private let makeStream: (any SliceSource<Slice>) throws(MultipartError) -> PartStream<Slice>
+    private let makeStream: (Upstream.AsyncIterator) throws(MultipartError) -> PartStream<Slice>
 
     /// A reader of a body with this Content-Type.
     ///
@@ -52,8 +52,8 @@ where
         policies: ParserPolicies? = nil
     ) {
         self.upstream = upstream
-        makeStream = { (source) throws(MultipartError) in
-            PartStream(source, MultipartParser(contentType, limits: limits, policies: policies))
+        makeStream = { (chunks) throws(MultipartError) in
+            PartStream(UpstreamSource(chunks), MultipartParser(contentType, limits: limits, policies: policies))
         }
     }
 
@@ -78,7 +78,7 @@ where
     /// A reader of the parts in a part.
     init(
         _ upstream: Upstream,
-        _ makeStream: @escaping (any SliceSource<Slice>) throws(MultipartError) -> PartStream<Slice>
+        _ makeStream: @escaping (Upstream.AsyncIterator) throws(MultipartError) -> PartStream<Slice>
     ) {
         self.upstream = upstream
         self.makeStream = makeStream
@@ -88,9 +88,8 @@ where
     ///
     /// - Returns: An iterator.
     public func makeAsyncIterator() -> Iterator {
-        let source = UpstreamSource(upstream.makeAsyncIterator())
         do {
-            return Iterator(.success(try makeStream(source)))
+            return Iterator(.success(try makeStream(upstream.makeAsyncIterator())))
         } catch {
             return Iterator(.failure(error))
         }

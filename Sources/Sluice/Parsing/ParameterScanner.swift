@@ -113,16 +113,31 @@ struct ParameterScanner {
 }
 
 extension ContiguousArray<UInt8> {
-    /// Whether the bytes are this text, which is lowercase ASCII, in any case.
+    /// Whether the bytes are this text in any case, which has lowercase letters and otherwise only characters below `@`.
     func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
-        guard range.count == text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { text in
-            for offset in 0..<range.count {
-                let byte = self[range.lowerBound + offset]
-                let lowercase = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
-                if unsafe lowercase != text[offset] { return false }
+        guard range.count == text.utf8CodeUnitCount, range.lowerBound >= 0, range.upperBound <= count else {
+            return false
+        }
+        // Of these texts' characters only the letters have the bit 0x40; the bit 0x20 is their case.
+        return unsafe withUnsafeBytes { bytes in
+            text.withUTF8Buffer { text in
+                var offset = 0
+                while offset + 8 <= text.count {
+                    let wanted = unsafe UnsafeRawBufferPointer(text).loadUnaligned(
+                        fromByteOffset: offset,
+                        as: UInt64.self
+                    )
+                    let word = unsafe bytes.loadUnaligned(fromByteOffset: range.lowerBound + offset, as: UInt64.self)
+                    if word | (wanted & 0x4040_4040_4040_4040) >> 1 != wanted { return false }
+                    offset += 8
+                }
+                while offset < text.count {
+                    let wanted = unsafe text[offset]
+                    if unsafe bytes[range.lowerBound + offset] | (wanted & 0x40) >> 1 != wanted { return false }
+                    offset += 1
+                }
+                return true
             }
-            return true
         }
     }
 }

@@ -3,6 +3,7 @@ extension PartHeaders {
     ///
     /// - Parameters:
     ///   - lines: The lines with their ends, each of which ends in LF.
+    ///   - storage: Where they are to be kept.
     ///   - offset: The offset in the body of the first line.
     ///   - index: The part's place.
     ///   - contentOffset: The offset in the body of the content.
@@ -10,7 +11,8 @@ extension PartHeaders {
     ///   - parameterLimit: The most parameters of a Content-Disposition.
     /// - Throws: What is malformed, occurs twice or is missing, and where.
     init(
-        _ lines: ContiguousArray<UInt8>,
+        _ lines: consuming ContiguousArray<UInt8>,
+        in storage: Storage,
         at offset: Int64,
         index: Int,
         contentOffset: Int64,
@@ -20,8 +22,8 @@ extension PartHeaders {
         func problem(_ code: MultipartError.Code, _ reason: String, at place: Int) -> MultipartError {
             MultipartError(code, reason, byteOffset: offset + Int64(place))
         }
-        var lines = lines
         if policies.folding == .unfold { Self.unfold(&lines) }
+        let lines = lines
         var dispositionPlace: Place?
         var contentTypePlace: Place?
         var start = 0
@@ -69,14 +71,13 @@ extension PartHeaders {
                 )
             }
         }
-        storage = Storage(
-            lines,
-            disposition,
-            contentType: contentTypePlace,
-            policies,
-            index: index,
-            contentOffset: contentOffset
-        )
+        storage.bytes = lines
+        storage.disposition = disposition
+        storage.contentType = contentTypePlace
+        storage.policies = policies
+        storage.index = index
+        storage.contentOffset = contentOffset
+        self.init(storage)
     }
 
     /// Reads each line break before a space or tab as spaces, in place.

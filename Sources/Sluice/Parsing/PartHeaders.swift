@@ -6,33 +6,33 @@ public struct PartHeaders: Sendable {
     typealias Place = Range<Int>
 
     /// What was found, which events pass on by reference.
-    final class Storage: Sendable {
+    // @unchecked: it is written before anyone else has it, and again only when no one else has it any more.
+    final class Storage: @unchecked Sendable {
         /// The header lines with their line ends, without the empty line behind them.
-        let bytes: ContiguousArray<UInt8>
-        let disposition: PartDisposition?
-        let contentType: Place?
-        let policies: ParserPolicies
-        let index: Int
-        let contentOffset: Int64
+        var bytes = ContiguousArray<UInt8>()
+        var disposition: PartDisposition?
+        var contentType: Place?
+        var policies = ParserPolicies()
+        var index = 0
+        var contentOffset: Int64 = 0
 
-        init(
-            _ bytes: ContiguousArray<UInt8>,
-            _ disposition: PartDisposition?,
-            contentType: Place?,
-            _ policies: ParserPolicies,
-            index: Int,
-            contentOffset: Int64
-        ) {
-            self.bytes = bytes
-            self.disposition = disposition
-            self.contentType = contentType
-            self.policies = policies
-            self.index = index
-            self.contentOffset = contentOffset
+        /// The memory of the bytes, for others.
+        func takeMemory() -> ContiguousArray<UInt8> {
+            var memory = bytes
+            bytes = []
+            memory.removeAll(keepingCapacity: true)
+            return memory
         }
     }
 
-    let storage: Storage
+    private(set) var storage: Storage
+
+    init(_ storage: Storage) {
+        self.storage = storage
+    }
+
+    /// The memory, if no one else has these headers: other headers can be kept there.
+    consuming func reusable() -> Storage? { isKnownUniquelyReferenced(&storage) ? storage : nil }
 
     /// The part's place in its body, from 0.
     public var index: Int { storage.index }
@@ -179,12 +179,12 @@ struct HeaderLine {
         guard index > start, index < bytes.count, bytes[index] == UInt8(ascii: ":") else { return nil }
         name = start..<index
         var first = index + 1
-        var last = bytes.span.firstOffset(of: 0x0A, in: first..<bytes.count) ?? bytes.count
+        // Mostly the CR of the line's end.
+        let special = bytes.span.firstOffsetOfLineByte(in: first..<bytes.count) ?? bytes.count
+        var last = bytes.span.firstOffset(of: 0x0A, in: special..<bytes.count) ?? bytes.count
         end = min(last + 1, bytes.count)
         if last > first, bytes[last - 1] == 0x0D { last -= 1 }
-        let null = bytes.span.firstOffset(of: 0, in: first..<last)
-        let carriageReturn = bytes.span.firstOffset(of: 0x0D, in: first..<last)
-        stray = null.map { min($0, carriageReturn ?? $0) } ?? carriageReturn
+        stray = special < last ? special : nil
         while first < last, bytes[first] == 0x20 || bytes[first] == 0x09 { first += 1 }
         while last > first, bytes[last - 1] == 0x20 || bytes[last - 1] == 0x09 { last -= 1 }
         value = first..<last

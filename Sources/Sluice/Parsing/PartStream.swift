@@ -20,6 +20,8 @@ where
     private var failure: MultipartError?
     /// The stream of the part that this one's parts are in.
     private let parent: PartStream?
+    /// That stream's turn in which this one's parts can be read.
+    private let parentTurn: Int
     /// How many multiparts this one is in, itself included.
     private let depth: Int
     private let enclosing: [String]
@@ -41,6 +43,7 @@ where
         self.upstream = upstream
         self.parser = parser
         parent = nil
+        parentTurn = 0
         depth = 1
         enclosing = []
         container = nil
@@ -58,6 +61,7 @@ where
     ) throws(MultipartError) {
         self.upstream = upstream
         self.parent = parent
+        parentTurn = parent.turn
         depth = parent.depth + 1
         let label = headers.label
         enclosing = parent.enclosing + [label.ownDescription]
@@ -145,6 +149,13 @@ where
         guard !isBusy else {
             throw MultipartError(.outOfTurn, "two tasks read the same multipart body; one has to wait for the other")
         }
+        // What it read ahead is no reason to go on, and to count, behind the parser of the body around it.
+        guard !isPassed || parser.state == .ended else {
+            throw MultipartError(
+                .outOfTurn,
+                "the part around it was passed; read the parts in a part before asking for the next one"
+            ).inPart(container)
+        }
         isBusy = true
         defer { isBusy = false }
         do {
@@ -212,8 +223,14 @@ where
 
     private static var mostEmptyChunks: Int { 10_000 }
 
+    /// Whether the part that this stream's parts are in was passed, or one around it.
+    private var isPassed: Bool {
+        guard let parent else { return false }
+        return parent.turn != parentTurn || parent.isPassed
+    }
+
     private func take(_ usage: MultipartParser.Usage) {
-        parser.usage = usage
+        parser.usage.raise(to: usage)
         parent?.take(usage)
     }
 }

@@ -42,7 +42,20 @@ where
         /// One reading of the content.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let content: Body
-            fileprivate let isFirst: Bool
+            private let isFirst: Bool
+
+            fileprivate init(content: Body, isFirst: Bool) {
+                self.content = content
+                self.isFirst = isFirst
+            }
+
+            fileprivate func checkTurn() throws(MultipartError) {
+                if isFirst { return }
+                throw content.stream.inPart(
+                    content.headers,
+                    MultipartError(.outOfTurn, "the part is read already, or was passed; it can be read once")
+                )
+            }
 
             /// The next bytes.
             ///
@@ -52,9 +65,7 @@ where
             ///   the part was passed, or another iterator of it has been made before.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(MultipartError) -> Slice? {
                 do throws(MultipartError) {
-                    guard isFirst else {
-                        throw MultipartError(.outOfTurn, "the part is read already, or was passed; it can be read once")
-                    }
+                    try checkTurn()
                     return try await content.stream.nextSlice(content.turn)
                 } catch {
                     throw content.stream.inPart(content.headers, error)
@@ -140,8 +151,10 @@ where
         do { contentType = try headers.nestedContentType } catch { throw stream.inPart(headers, error) }
         guard let contentType else { return nil }
         let (headers, stream) = (headers, stream)
-        return MultipartReader(body) { (source) throws(MultipartError) in
-            let nested = try PartStream(source, contentType, in: headers, of: stream, policies)
+        return MultipartReader(body) { (content) throws(MultipartError) in
+            // Only the one reading of this very part may lift its limit, and not that of a part behind it.
+            try content.checkTurn()
+            let nested = try PartStream(UpstreamSource(content), contentType, in: headers, of: stream, policies)
             stream.liftPartLimit()
             return nested
         }

@@ -8,6 +8,8 @@ final class AsyncHandoff: ByteCursor {
         var failure: MultipartError?
         var isFinished = false
         var isCancelled = false
+        /// Whom to tell, once, that ``take()`` does not wait any more.
+        var notify: (@Sendable () -> Void)?
         /// The task, waiting until `chunk` is taken.
         var producer: CheckedContinuation<Void, Never>?
     }
@@ -33,6 +35,19 @@ final class AsyncHandoff: ByteCursor {
     deinit {
         interrupt?.removeHandler(handler)
         Self.cancel(task, state)
+    }
+
+    /// Says whether a read, or ``finish()``, would wait.
+    ///
+    /// - Parameter notify: Called once, from another thread, when it would not wait any more.
+    /// - Returns: False where it would wait; else nothing is called.
+    func isReady(notify: @escaping @Sendable () -> Void) -> Bool {
+        if current != nil { return true }
+        return state.update { state in
+            let isReady = state.chunk != nil || state.failure != nil || state.isFinished || state.isCancelled
+            state.notify = isReady ? nil : notify
+            return isReady
+        }
     }
 
     func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
@@ -78,7 +93,7 @@ final class AsyncHandoff: ByteCursor {
 
     private static func cancel(_ task: Task<Void, Never>, _ state: Monitor<State>) {
         // In this order: a sequence that is cancelled may end at once, and its end must not be taken for the whole.
-        state.update { state in
+        change(state) { state in
             state.isCancelled = true
             state.chunk = nil
             state.producer?.resume()
@@ -99,7 +114,7 @@ final class AsyncHandoff: ByteCursor {
             // AsyncStream notices, and calls its onTermination although others still hold it.
             while let chunk = try await chunks.next(), !Task.isCancelled {
                 await withCheckedContinuation { continuation in
-                    state.update { state in
+                    change(state) { state in
                         guard !state.isCancelled else { return continuation.resume() }
                         state.chunk = chunk
                         state.producer = continuation
@@ -109,9 +124,19 @@ final class AsyncHandoff: ByteCursor {
         } catch {
             failure = error
         }
-        state.update { state in
+        change(state) { state in
             state.failure = failure
             state.isFinished = true
         }
+    }
+
+    /// Changes what ``take()`` waits for, and tells who does not wait.
+    private static func change(_ state: Monitor<State>, _ body: (inout State) -> Void) {
+        let notify = state.update { state in
+            body(&state)
+            defer { state.notify = nil }
+            return state.notify
+        }
+        notify?()
     }
 }

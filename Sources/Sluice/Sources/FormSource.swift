@@ -7,9 +7,10 @@ struct FormSource: InterruptibleSource {
     /// - Parameters:
     ///   - form: The form.
     ///   - enclosing: The descriptions of the parts around it, outermost first.
+    ///   - interrupt: Ends reads of what its parts are compressed from before.
     /// - Throws: What is wrong with its parts.
-    init(_ form: MultipartForm, enclosing: [String]) throws(MultipartError) {
-        layout = try BodyLayout(form, enclosing: enclosing)
+    init(_ form: MultipartForm, enclosing: [String], interrupt: ReadInterrupt?) throws(MultipartError) {
+        layout = try BodyLayout(form, enclosing: enclosing, interrupt: interrupt)
     }
 
     var knownLength: Int64? { layout.contentLength }

@@ -21,7 +21,7 @@ enum AvailableCores {
     /// - Parameter root: The file system's root, ending in a slash.
     /// - Returns: The number, nil where there is no quota.
     static func quota(in root: String) -> Int? {
-        guard let groups = contents(of: "\(root)proc/self/cgroup") else { return nil }
+        guard let groups = SystemCalls.text(ofSmallFile: "\(root)proc/self/cgroup") else { return nil }
         return groups.split(separator: "\n").compactMap { line -> Int? in
             // hierarchy:controllers:path, where version 2 has neither number nor controllers (cgroups(7)).
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -51,14 +51,14 @@ enum AvailableCores {
 
     /// `cpu.max` is the quota, or `max`, and the period, both in microseconds.
     private static func quotaOfVersion2(_ directory: String) -> Int? {
-        let words = contents(of: "\(directory)/cpu.max")?.split { $0 == " " || $0 == "\n" } ?? []
+        let words = SystemCalls.text(ofSmallFile: "\(directory)/cpu.max")?.split { $0 == " " || $0 == "\n" } ?? []
         guard words.count == 2 else { return nil }
         return cores(quota: words[0], period: words[1])
     }
 
     private static func quotaOfVersion1(_ directory: String) -> Int? {
         let words = ["quota", "period"].compactMap {
-            contents(of: "\(directory)/cpu.cfs_\($0)_us")?.split(separator: "\n").first
+            SystemCalls.text(ofSmallFile: "\(directory)/cpu.cfs_\($0)_us")?.split(separator: "\n").first
         }
         guard words.count == 2 else { return nil }
         return cores(quota: words[0], period: words[1])
@@ -67,15 +67,5 @@ enum AvailableCores {
     private static func cores(quota: Substring, period: Substring) -> Int? {
         guard let quota = Int64(quota), let period = Int64(period), quota > 0, period > 0 else { return nil }
         return Int(clamping: (quota - 1) / period + 1)
-    }
-
-    /// A small file as text; nil where it is not there.
-    private static func contents(of path: String) -> String? {
-        guard let descriptor = try? SharedDescriptor(SystemCalls.openForReading(path), .owned) else { return nil }
-        var text = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe text.withUnsafeMutableBytes { buffer in
-            unsafe try? SystemCalls.read(descriptor.rawValue, into: buffer)
-        }
-        return count.map { String(decoding: text.prefix($0), as: UTF8.self) }
     }
 }

@@ -29,6 +29,8 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package static let fileTooLarge = Errno(EFBIG)
     package static let notFound = Errno(ENOENT)
     package static let exists = Errno(EEXIST)
+    package static let tooManyLinks = Errno(ELOOP)
+    package static let invalid = Errno(EINVAL)
     package static let isDirectory = Errno(EISDIR)
     package static let canceled = Errno(ECANCELED)
     package static let unsupported = Errno(EOPNOTSUPP)
@@ -43,6 +45,9 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
         default: false
         }
     }
+
+    /// Whether a way of renaming is one that the kernel or the file system does not know.
+    var meansUnsupportedFlag: Bool { [EINVAL, ENOSYS, ENOTSUP].contains(rawValue) }
 
     package var description: String {
         // strerror_r's two signatures (GNU and XSI) differ; strerror is enough here, because glibc, musl and

@@ -12,10 +12,11 @@ import Darwin
 ///
 /// All of the engine's traffic with the kernel goes through here, so that there is one place to read when one
 /// asks what it does, and one seam for tests that make calls fail.
-enum SystemCalls {
+package enum SystemCalls {
     /// Repeats a call while a signal interrupts it, and throws its error number if it fails.
     @inline(__always)
-    static func retrying<Result: SignedInteger>(
+    @discardableResult
+    package static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         _ call: () -> Result
     ) throws(Errno) -> Result {
@@ -24,7 +25,7 @@ enum SystemCalls {
 
     /// The same for a call that moves bytes, which is told how many it may.
     @inline(__always)
-    static func retrying<Result: SignedInteger>(
+    package static func retrying<Result: SignedInteger>(
         _ function: StaticString = #function,
         count: Int,
         _ call: (Int) -> Result
@@ -59,18 +60,20 @@ enum SystemCalls {
         try retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
     }
 
-    static func close(_ descriptor: Int32) {
+    /// - Returns: What close(2) does, of which only those need to know who wrote.
+    @discardableResult
+    package static func close(_ descriptor: Int32) -> Int32 {
         // Not retried: after EINTR the descriptor is gone on Linux, and may be another thread's by then.
         #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
+        Glibc.close(descriptor)
         #elseif canImport(Musl)
-        _ = Musl.close(descriptor)
+        Musl.close(descriptor)
         #elseif canImport(Darwin)
-        _ = Darwin.close(descriptor)
+        Darwin.close(descriptor)
         #endif
     }
 
-    static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
+    package static func status(of descriptor: Int32) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(descriptor, nil, &result) }
         return FileStatus(result)
@@ -90,7 +93,7 @@ enum SystemCalls {
         return try status(of: descriptor)
     }
 
-    static func status(ofPath path: String) throws(Errno) -> FileStatus {
+    package static func status(ofPath path: String) throws(Errno) -> FileStatus {
         var result = sluice_status()
         _ = try retrying { unsafe sluice_status(-1, path, &result) }
         return FileStatus(result)
@@ -129,7 +132,7 @@ enum SystemCalls {
 
     // MARK: Reading and writing
 
-    static func read(
+    package static func read(
         _ descriptor: Int32,
         at offset: Int64,
         into buffer: UnsafeMutableRawBufferPointer
@@ -139,7 +142,7 @@ enum SystemCalls {
         try retrying(count: buffer.count) { unsafe pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
     }
 
-    static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    package static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         try retrying(count: buffer.count) {
             #if canImport(Glibc)
             unsafe Glibc.read(descriptor, buffer.baseAddress, $0)
@@ -177,33 +180,36 @@ enum SystemCalls {
         }
     }
 
-    // MARK: New files
-
-    /// Makes a file that only this user may read, and that was not there before, be it as a link to another one.
-    static func createFile(_ path: String) throws(Errno) -> Int32 {
-        try retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    /// A file of at most 4 KiB as text, or as much of a longer one; nil where it cannot be read.
+    static func text(ofSmallFile path: String) -> String? {
+        guard let descriptor = try? SharedDescriptor(openForReading(path), .owned) else { return nil }
+        var text = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe text.withUnsafeMutableBytes { unsafe try? read(descriptor.rawValue, into: $0) }
+        return count.map { String(decoding: text.prefix($0), as: UTF8.self) }
     }
 
-    /// Whether there is something of this name, be it a link to nothing.
-    static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
-
-    /// Gives a file another name in the same directory, where `replacing` says whether what has that name already is
-    /// replaced or the error `EEXIST`.
-    static func rename(_ path: String, to newPath: String, replacing: Bool) throws(Errno) {
-        #if canImport(Glibc)
-        _ = try retrying { unsafe replacing ? Glibc.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #elseif canImport(Musl)
-        _ = try retrying { unsafe replacing ? Musl.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #elseif canImport(Darwin)
-        _ = try retrying { unsafe replacing ? Darwin.rename(path, newPath) : sluice_rename_new(path, newPath) }
-        #endif
-    }
-
-    static func remove(_ path: String) {
-        unsafe unlink(path)
+    /// Writes all of the bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes, lent for the call.
+    ///   - descriptor: A descriptor open for writing.
+    ///   - waits: Whether to wait for room in a pipe or socket that has none and does not block.
+    /// - Throws: The system's error.
+    package static func writeAll(
+        _ bytes: UnsafeRawBufferPointer,
+        to descriptor: Int32,
+        waitingForRoom waits: Bool = false
+    ) throws(Errno) {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            do throws(Errno) {
+                let count = unsafe try write(descriptor, rest)
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } catch {
+                guard waits, error == .wouldBlock else { throw error }
+                _ = try waitUntilWritable(descriptor, wake: nil)
+            }
+        }
     }
 
     // MARK: Copying inside the kernel (Linux)
@@ -338,8 +344,8 @@ enum SystemCalls {
 }
 
 /// What `fstat` says of a file, as far as the engine asks.
-struct FileStatus: Sendable {
-    enum Kind: Sendable {
+package struct FileStatus: Sendable {
+    package enum Kind: Sendable {
         case regular
         case directory
         /// A pipe, socket or character device: bytes come as they come.
@@ -348,12 +354,18 @@ struct FileStatus: Sendable {
         case blockDevice
     }
 
-    let kind: Kind
-    let size: Int64
-    let identity: FileIdentity
+    package let kind: Kind
+    package let size: Int64
+    package let identity: FileIdentity
     let modified: Int64
     /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
     let hasBlocks: Bool
+    /// Who may read, write and execute it: the nine bits of the mode.
+    package let permissions: UInt32
+    package let user: UInt32
+    package let group: UInt32
+    /// How many names it has.
+    package let linkCount: UInt64
 
     init(_ status: sluice_status) {
         switch mode_t(status.mode) & S_IFMT {
@@ -367,6 +379,10 @@ struct FileStatus: Sendable {
         identity = FileIdentity(device: status.device, inode: status.inode, born: status.born)
         modified = status.modified
         hasBlocks = status.blocks > 0
+        permissions = status.mode & 0o777
+        user = status.user
+        group = status.group
+        linkCount = status.links
     }
 }
 
@@ -374,7 +390,7 @@ struct FileStatus: Sendable {
 ///
 /// File systems give the inode of a file that was deleted to the next one that is made, so that the first two say
 /// little of a file that was written anew.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let born: Int64

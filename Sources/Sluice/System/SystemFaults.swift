@@ -16,17 +16,27 @@ package enum SystemFaults {
 
     /// Which calls fail, and how.
     package struct Plan: Sendable {
-        /// The first call that fails, from 1 on.
+        /// The first call that fails, from 1 on; 0 where it is ``functions`` that say which do.
         package let call: Int
         /// How it fails.
         package let fault: Fault
         /// Whether all later ones of the same kind fail as well.
         package let staysBroken: Bool
+        /// The functions of `SystemCalls` all of whose calls fail, without their arguments, as in `rename`.
+        package let functions: Set<String>
 
         package init(call: Int, _ fault: Fault, staysBroken: Bool = false) {
             self.call = call
             self.fault = fault
             self.staysBroken = staysBroken
+            functions = []
+        }
+
+        package init(functions: Set<String>, _ fault: Fault) {
+            call = 0
+            self.fault = fault
+            staysBroken = true
+            self.functions = functions
         }
     }
 
@@ -69,6 +79,10 @@ package enum SystemFaults {
             let name = "\(function)"
             state.calls.append(name)
             guard let plan = state.plan else { return nil }
+            if plan.functions.contains(String(name.prefix { $0 != "(" })) {
+                state.hit = name
+                return plan.fault
+            }
             if state.calls.count == plan.call { state.hit = name }
             let isHit = state.calls.count == plan.call || plan.staysBroken && state.hit == name
             return isHit ? plan.fault : nil

@@ -13,16 +13,20 @@ protocol BodySink: AnyObject {
     /// The bytes of the whole, where known.
     var total: Int64? { get }
 
-    /// Whether the last bytes that were offered did not fit.
-    var isPaused: Bool { get }
-
     /// Says what is to become of an answer's body, and gets ready for it.
     func begin(_ response: CurlResponse) -> SinkVerdict
 
     /// Takes bytes.
-    ///
-    /// - Returns: False where they do not fit now, and are to be offered again.
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool
+    func take(_ bytes: UnsafeRawBufferPointer) -> SinkTaking
+}
+
+/// What became of bytes that were offered.
+enum SinkTaking {
+    case taken
+    /// They do not fit now, and are to be offered again.
+    case pause
+    /// They are more than there should be.
+    case abort
 }
 
 /// What a sink makes of an answer.
@@ -60,7 +64,6 @@ final class ChunkSink: BodySink {
     private var hasBegun = false
     private(set) var position: Int64 = 0
     private(set) var total: Int64?
-    private(set) var isPaused = false
 
     /// Makes a sink; `onRoom` is called from another thread when there is room again.
     init(_ channel: ChunkChannel, _ fullSinks: FullSinks, onRoom: @escaping @Sendable () -> Void) {
@@ -78,7 +81,6 @@ final class ChunkSink: BodySink {
     }
 
     func begin(_ response: CurlResponse) -> SinkVerdict {
-        isPaused = false
         guard hasBegun else {
             hasBegun = true
             // What is not all of a resource is not gone on with.
@@ -96,15 +98,14 @@ final class ChunkSink: BodySink {
         return .take
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        isPaused = unsafe !channel.add(bytes, onRoom: onRoom)
-        if isPaused { return false }
+    func take(_ bytes: UnsafeRawBufferPointer) -> SinkTaking {
+        guard unsafe channel.add(bytes, onRoom: onRoom) else { return .pause }
         position += Int64(bytes.count)
         if !isFull {
             isFull = true
             fullSinks.add(self)
         }
-        return true
+        return .taken
     }
 
     /// Hands what was taken to the task, if it waits.
@@ -126,10 +127,8 @@ extension CurlResponse {
     func continues(_ point: ResumePoint) -> Bool {
         guard status == 206, let range = header("Content-Range").flatMap({ ContentRange($0) }) else { return false }
         if range.first != point.offset || point.validator.contradicts(header) { return false }
-        if let total = range.total {
-            // The rest was asked for, and not a part of it.
-            return range.last == total - 1 && (point.total ?? total) == total
-        }
-        return point.total.map { range.last == $0 - 1 } ?? true
+        // The rest was asked for, and not a part of it: where nobody says how long the whole is, that cannot be told.
+        guard let total = range.total ?? point.total else { return false }
+        return range.last == total - 1 && (point.total ?? total) == total
     }
 }

@@ -18,6 +18,9 @@ public struct FileDownloadOptions: Sendable, Hashable {
     public var length: Int64?
     /// Whether the file and its directory are on the disk, and not only in the system's memory, before the download is
     /// complete: it then outlives a loss of power.
+    ///
+    /// The directory can only be brought there once the file has its name. Where the disk refuses that, the error
+    /// (``TransferError/Code/fileFailed``) says that the new file is in its place all the same.
     public var synchronizes = false
 
     /// Resumes, and checks what the server says of the length.

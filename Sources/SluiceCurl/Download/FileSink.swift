@@ -11,9 +11,10 @@ final class FileSink: BodySink {
     private var validator: Validator?
     /// Whether the server's answers fit what was asked for, so that it may be asked for the rest.
     private var asksForRest = true
+    /// Whether the server sent more than there should be, so that nobody must go on with it.
+    private var isTooLong = false
     private(set) var position: Int64 = 0
     private(set) var total: Int64?
-    private(set) var isPaused = false
     /// How many bytes an earlier download left behind that this one goes on from.
     private(set) var resumedBytes: Int64 = 0
 
@@ -64,7 +65,6 @@ final class FileSink: BodySink {
     }
 
     func begin(_ response: CurlResponse) -> SinkVerdict {
-        isPaused = false
         if let point = resumePoint {
             switch response.status {
             case 206 where response.continues(point):
@@ -87,7 +87,7 @@ final class FileSink: BodySink {
     private func restart(_ response: CurlResponse) {
         block?.count = 0
         validator = Validator(of: response.header)
-        total = response.bodyLength ?? options.length
+        total = options.length ?? response.bodyLength
         position = 0
         resumedBytes = 0
         let record = validator.flatMap { validator in
@@ -96,25 +96,27 @@ final class FileSink: BodySink {
         writer.restart(record)
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func take(_ bytes: UnsafeRawBufferPointer) -> SinkTaking {
+        // Now, and not at the end: there may be none, and the disk is smaller.
+        isTooLong = position + Int64(bytes.count) > total ?? .max
+        if isTooLong { return .abort }
         // All or nothing: libcurl offers the whole again after a pause.
         if let block, block.count + bytes.count > FileWriter.Block.capacity {
             writer.write(block)
             self.block = nil
         }
         if block == nil { block = writer.takeBlock() }
-        isPaused = block == nil
         var rest = unsafe bytes
         while let block {
             let count = unsafe block.append(rest)
             position += Int64(count)
-            if count == rest.count { return true }
+            if count == rest.count { return .taken }
             // Longer than a block, which libcurl's pieces are not.
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             writer.write(block)
             self.block = FileWriter.Block()
         }
-        return false
+        return .pause
     }
 
     /// Hands on what has been gathered: at the end, and before a wait.
@@ -135,6 +137,7 @@ final class FileSink: BodySink {
     ///
     /// - Parameter keeps: Whether what came is of use to another download; it is kept only where that could go on with it.
     func abandon(keeps: Bool) {
+        let keeps = keeps && !isTooLong
         if keeps { flush() }
         writer.abandon(keeps: keeps)
     }

@@ -1,14 +1,6 @@
 internal import Sluice
 internal import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The way of a download's bytes from the client's thread to its file.
 ///
 /// Bytes are gathered in blocks, a few of which are on their way at a time; a disk thread does one operation after the
@@ -114,6 +106,8 @@ final class FileWriter: Sendable {
 
     private func add(_ operation: Operation) {
         let startsRun = state.withLock { state in
+            // Closed, there may be no thread left that would take it.
+            if state.isClosed { return false }
             state.operations.append(operation)
             defer { state.isRunning = true }
             return !state.isRunning
@@ -156,7 +150,7 @@ final class FileWriter: Sendable {
                 }
                 // Abandoned meanwhile: closing comes next.
                 guard let committed else { return }
-                state.withLock { $0.isClosed = true }
+                markClosed()
                 threads.removeFile()
                 notify(.committed(path: committed.path, byteCount: committed.byteCount))
             default: break
@@ -168,14 +162,18 @@ final class FileWriter: Sendable {
     }
 
     private func close(keeps: Bool) {
-        let isFirst = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed
-        }
-        guard isFirst else { return }
         file.withLock { $0.close(keeps: keeps) }
+        markClosed()
         threads.removeFile()
         notify(.closed)
+    }
+
+    /// Takes no more operations, and drops those that came meanwhile.
+    private func markClosed() {
+        state.withLock { state in
+            state.isClosed = true
+            state.operations.removeAll()
+        }
     }
 
     private func release(_ block: Block) {
@@ -206,18 +204,12 @@ final class FileWriter: Sendable {
 
         /// Reads bytes of a file into it, behind those that it has.
         ///
-        /// - Returns: What `pread` returned.
-        func read(_ descriptor: Int32, at offset: Int64, upTo limit: Int) -> Int {
-            let read = unsafe pread(descriptor, memory.baseAddress?.advanced(by: count), limit, off_t(offset))
-            if read > 0 { count += read }
+        /// - Returns: How many; 0 at the file's end, and where there is no room.
+        func read(_ descriptor: Int32, at offset: Int64, upTo limit: Int) throws(Errno) -> Int {
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...].prefix(limit))
+            let read = try unsafe SystemCalls.read(descriptor, at: offset, into: room)
+            count += read
             return read
-        }
-
-        /// Writes its bytes from an index on.
-        ///
-        /// - Returns: What `pwrite` returned.
-        func write(from index: Int, to descriptor: Int32, at offset: Int64) -> Int {
-            unsafe pwrite(descriptor, memory.baseAddress?.advanced(by: index), count - index, off_t(offset))
         }
 
         /// Copies as many bytes as fit.

@@ -12,8 +12,9 @@ import Darwin
 ///
 /// It is written under a name of its own beside the target, and takes the target's place once it is whole and checked: until
 /// then what was there is untouched. Where the download may be gone on with later, the name is the target's with
-/// `.sluice-part` behind it, and what it is a part of stands in a ``PartialRecord`` under the same name with `.info` behind
-/// it; else it is a random one. Only its owner can read it before it has the target's name. Used by one thread at a time.
+/// `.sluice-part` behind it, or the SHA-256 of the target's where that would be too long; what it is a part of stands in a
+/// ``PartialRecord`` under the same name with `.info` behind it. Else it is a random name. Only its owner can read it before
+/// it has the target's name. Used by one thread at a time.
 final class PartialFile {
     private let path: String
     private let options: FileDownloadOptions
@@ -24,13 +25,18 @@ final class PartialFile {
     private var hash: SHA256?
     private var crc: CRC32?
 
+    /// Whether nobody has looked yet at what an earlier download may have left.
+    private var isUnknown = false
+    /// Whether it may have got the target's owner and mode.
+    private var isGiven = false
+
     /// Where it is, and where it goes.
     private struct Place {
         let descriptor: Int32
         let target: String
         let path: String
-        let mode: mode_t
-        let owner: (user: uid_t, group: gid_t)?
+        let permissions: UInt32
+        let owner: (user: UInt32, group: UInt32)?
 
         var recordPath: String { path + ".info" }
     }
@@ -59,86 +65,113 @@ final class PartialFile {
     /// - Returns: Where to go on, if an earlier download left something behind.
     /// - Throws: Where it cannot be opened, or another download has it.
     func open(isAbandoned: () -> Bool) throws(TransferError) -> ResumePoint? {
-        var status = stat()
-        let exists = unsafe stat(path, &status) == 0
-        if exists, status.st_mode & S_IFMT != S_IFREG {
-            let isDirectory = status.st_mode & S_IFMT == S_IFDIR
-            throw error(
-                isDirectory ? "is a directory; name a file in it" : "is no regular file; take the chunks and write them"
-            )
-        }
-        let target = try target(exists: exists)
+        let (target, old) = try target()
         let (descriptor, partialPath) =
-            urlDigest == nil ? try openTemporary(beside: target) : try openPartial(target + ".sluice-part")
+            urlDigest == nil ? try openTemporary(beside: target) : try openPartial(partialPath(of: target))
         place = Place(
             descriptor: descriptor,
             target: target,
             path: partialPath,
-            mode: exists ? status.st_mode & 0o777 : 0o666 & ~FileMask.current,
-            owner: exists ? (status.st_uid, status.st_gid) : nil
+            permissions: old?.permissions ?? CreationMask.fileMode,
+            owner: old.map { ($0.user, $0.group) }
         )
+        isUnknown = urlDigest != nil
         try restartChecksums()
         return try resumePoint(isAbandoned)
     }
 
-    /// What is to be replaced: what a symbolic link leads to, so that the link stays.
-    private func target(exists: Bool) throws(TransferError) -> String {
-        guard exists else {
-            var status = stat()
-            guard unsafe lstat(path, &status) != 0 else { throw error("is a symbolic link to what does not exist") }
-            return path
+    /// What is to be replaced, be it there or not: what a symbolic link leads to, so that the link stays.
+    private func target() throws(TransferError) -> (path: String, old: FileStatus?) {
+        let old: FileStatus
+        do throws(Errno) {
+            old = try SystemCalls.status(ofPath: path)
+        } catch {
+            guard error == .notFound else { throw self.error("cannot be looked at", error) }
+            if SystemCalls.exists(path) { throw self.error("is a symbolic link to what does not exist") }
+            return (path, nil)
         }
-        // To replace a file takes no right to write to it, but whoever took that right away meant it.
-        guard unsafe access(path, W_OK) == 0, let resolved = unsafe realpath(path, nil) else {
-            throw error("cannot be written", errno)
+        switch old.kind {
+        case .regular: break
+        case .directory: throw error("is a directory; name a file in it")
+        default: throw error("is no regular file; take the chunks and write them")
         }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        let resolved = try attempt("cannot be written") { () throws(Errno) in
+            // To replace a file takes no right to write to it, but whoever took that right away meant it.
+            try SystemCalls.checkWritable(path)
+            return try SystemCalls.resolve(path)
+        }
+        return (resolved, old)
     }
 
     private func openTemporary(beside target: String) throws(TransferError) -> (Int32, String) {
-        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
-        var template = Array("\(slash.map { target[...$0] } ?? "").sluice-XXXXXX".utf8CString)
-        let descriptor = unsafe mkstemp(&template)
-        guard descriptor >= 0 else { throw error("no file can be made in its directory", errno) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return (descriptor, String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
+        // Nobody can guess it, and so nobody can have made it.
+        let name = ".sluice-\(UInt64.random(in: 0...UInt64.max)).part"
+        let path = PartialName.directory(of: target) + name
+        let descriptor = try attempt("no file can be made in its directory") { () throws(Errno) in
+            try SystemCalls.createFile(path)
+        }
+        return (descriptor, path)
+    }
+
+    private func partialPath(of target: String) throws(TransferError) -> String {
+        guard let partialPath = PartialName.path(of: target) else {
+            throw TransferError(.resourcesExhausted, "there is no memory for the name's digest", path: path)
+        }
+        return partialPath
     }
 
     /// Opens the partial file, which may be there, and keeps other downloads off it.
     private func openPartial(_ partialPath: String) throws(TransferError) -> (Int32, String) {
         // Again where another download has put the file in its place between opening and locking.
         for _ in 0..<10 {
-            let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-            let descriptor = openFile(partialPath, flags, 0o600)
-            guard descriptor >= 0 else {
-                if errno == ELOOP { throw strange(partialPath) }
-                throw error("no file can be made in its directory", errno)
+            let descriptor: Int32
+            do throws(Errno) {
+                let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+                descriptor = try SystemCalls.openFile(partialPath, flags, permissions: 0o600)
+            } catch {
+                throw error == .tooManyLinks
+                    ? strange(partialPath) : self.error("no file can be made in its directory", error)
             }
-            var opened = stat()
-            var named = stat()
-            guard unsafe fstat(descriptor, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG,
-                opened.st_uid == geteuid(), opened.st_nlink <= 1
-            else {
-                closeFile(descriptor)
-                throw strange(partialPath)
+            do throws(TransferError) {
+                if try claim(descriptor, at: partialPath) { return (descriptor, partialPath) }
+            } catch {
+                SystemCalls.close(descriptor)
+                throw error
             }
-            // A file system without locks has none to be in the way.
-            if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-                closeFile(descriptor)
-                throw TransferError(
-                    .fileInUse,
-                    "another download is writing this file; wait for it, or choose another name",
-                    path: path
-                )
-            }
-            if unsafe lstat(partialPath, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev {
-                _ = fchmod(descriptor, 0o600)
-                return (descriptor, partialPath)
-            }
-            closeFile(descriptor)
+            SystemCalls.close(descriptor)
         }
         throw error("other downloads keep taking its place")
+    }
+
+    /// Takes a file that may be anybody's.
+    ///
+    /// - Returns: False where it has lost its name meanwhile.
+    /// - Throws: Where it is in another download's hands, or is no partial file.
+    private func claim(_ descriptor: Int32, at partialPath: String) throws(TransferError) -> Bool {
+        let opened = try status(of: descriptor)
+        guard opened.kind == .regular, opened.user == geteuid(), opened.linkCount <= 1 else {
+            throw strange(partialPath)
+        }
+        // A file system without locks has none to be in the way.
+        guard (try? SystemCalls.lock(descriptor)) != false else {
+            throw TransferError(
+                .fileInUse,
+                "another download is writing this file; wait for it, or choose another name",
+                path: path
+            )
+        }
+        // What is no link was not one when it was opened, and what is one by now is another file.
+        let named: FileStatus
+        do throws(Errno) {
+            named = try SystemCalls.status(ofPath: partialPath)
+        } catch {
+            if error == .notFound { return false }
+            throw self.error("its partial file cannot be looked at", error)
+        }
+        guard named.identity == opened.identity else { return false }
+        // Older ones may be anybody's to read.
+        try? SystemCalls.setPermissions(of: descriptor, to: 0o600)
+        return true
     }
 
     /// Somebody else's file where the partial one is to be: a trap, in a directory that others can write to.
@@ -146,13 +179,17 @@ final class PartialFile {
         error("\(printable(partialPath)) is in the way: no regular file, or not yours alone; remove it")
     }
 
+    private func status(of descriptor: Int32) throws(TransferError) -> FileStatus {
+        try attempt("cannot be looked at") { () throws(Errno) in try SystemCalls.status(of: descriptor) }
+    }
+
     /// What an earlier download left behind; all else is removed.
     private func resumePoint(_ isAbandoned: () -> Bool) throws(TransferError) -> ResumePoint? {
         guard let place, let urlDigest else { return nil }
-        var status = stat()
-        guard unsafe fstat(place.descriptor, &status) == 0 else { throw error("cannot be looked at", errno) }
-        let found = Int64(status.st_size)
-        guard found > 0, let record = readRecord(), record.urlDigest == urlDigest, found <= record.total ?? .max else {
+        let found = try status(of: place.descriptor).size
+        let record = found > 0 ? try readRecord() : nil
+        isUnknown = false
+        guard let record, record.urlDigest == urlDigest, found <= record.total ?? .max else {
             try restart(nil)
             return nil
         }
@@ -169,17 +206,35 @@ final class PartialFile {
         return ResumePoint(offset: size, validator: record.validator, total: record.total)
     }
 
-    private func readRecord() -> PartialRecord? {
+    /// What stands beside the file; nil where it is no record, or not ours.
+    private func readRecord() throws(TransferError) -> PartialRecord? {
         guard let place else { return nil }
-        let descriptor = openFile(place.recordPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard descriptor >= 0 else { return nil }
-        defer { closeFile(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
-        else { return nil }
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: PartialRecord.longest) { buffer, count in
-            unsafe count = max(pread(descriptor, buffer.baseAddress, buffer.count, 0), 0)
+        let descriptor: Int32
+        do throws(Errno) {
+            descriptor = try SystemCalls.openFile(place.recordPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        } catch {
+            if error == .notFound || error == .tooManyLinks { return nil }
+            throw self.error("what an earlier download left cannot be read", error)
         }
+        defer { SystemCalls.close(descriptor) }
+        let found = try status(of: descriptor)
+        guard found.kind == .regular, found.user == geteuid() else { return nil }
+        var failure: Errno?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: PartialRecord.longest) { buffer, count in
+            do throws(Errno) {
+                while count < buffer.count {
+                    let room = unsafe UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]
+                    )
+                    let read = try unsafe SystemCalls.read(descriptor, at: Int64(count), into: room)
+                    if read == 0 { break }
+                    count += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw error("what an earlier download left cannot be read", failure) }
         return PartialRecord(String(decoding: bytes, as: UTF8.self))
     }
 
@@ -189,8 +244,10 @@ final class PartialFile {
         let block = FileWriter.Block()
         var offset: Int64 = 0
         while offset < size, !isAbandoned() {
-            let count = block.read(place.descriptor, at: offset, upTo: Int(min(size - offset, Int64(block.room))))
-            guard count > 0 else { throw error("what an earlier download left cannot be read", errno) }
+            let count = try attempt("what an earlier download left cannot be read") { () throws(Errno) in
+                try block.read(place.descriptor, at: offset, upTo: Int(clamping: size - offset))
+            }
+            guard count > 0 else { throw error("is shorter than it was", .inputOutput) }
             add(block)
             offset += Int64(count)
             block.count = 0
@@ -206,36 +263,57 @@ final class PartialFile {
     func restart(_ record: PartialRecord?) throws(TransferError) {
         guard let place else { return }
         // In this order: there is never a record beside bytes of something else.
-        if urlDigest != nil, unsafe unlink(place.recordPath) != 0, errno != ENOENT {
-            throw error("what an earlier download left cannot be removed", errno)
+        if urlDigest != nil {
+            do throws(Errno) {
+                try SystemCalls.delete(place.recordPath)
+            } catch {
+                if error != .notFound { throw self.error("what an earlier download left cannot be removed", error) }
+            }
         }
         hasRecord = false
-        guard ftruncate(place.descriptor, 0) == 0 else { throw error("cannot be emptied", errno) }
+        try attempt("cannot be emptied") { () throws(Errno) in try SystemCalls.setSize(of: place.descriptor, to: 0) }
         size = 0
         try restartChecksums()
-        guard let record else { return }
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = openFile(place.recordPath, flags, 0o600)
-        guard descriptor >= 0 else { throw error("no file can be made in its directory", errno) }
-        defer { closeFile(descriptor) }
-        let text = Array(record.text.utf8)
-        // A record that is cut off is none; the download itself can do without.
-        hasRecord = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) } == text.count
-        if !hasRecord { unsafe unlink(place.recordPath) }
+        if let record { try write(record, to: place.recordPath) }
+    }
+
+    private func write(_ record: PartialRecord, to recordPath: String) throws(TransferError) {
+        let descriptor = try attempt("no file can be made in its directory") { () throws(Errno) in
+            try SystemCalls.createFile(recordPath)
+        }
+        defer { SystemCalls.close(descriptor) }
+        hasRecord = unsafe Array(record.text.utf8).withUnsafeBytes { bytes in
+            var offset: Int64 = 0
+            return unsafe (try? Self.write(bytes, to: descriptor, at: &offset)) != nil
+        }
+        // The download itself can do without, and a record that is cut off is none.
+        if !hasRecord { SystemCalls.remove(recordPath) }
     }
 
     /// Writes a block behind what is there.
     func write(_ block: FileWriter.Block) throws(TransferError) {
         guard let place else { return }
-        var written = 0
-        while written < block.count {
-            let count = block.write(from: written, to: place.descriptor, at: size)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw error("cannot be written", count < 0 ? errno : EIO) }
-            written += count
-            size += Int64(count)
+        do throws(Errno) {
+            try unsafe Self.write(block.bytes, to: place.descriptor, at: &size)
+        } catch {
+            throw self.error("cannot be written", error)
         }
         add(block)
+    }
+
+    /// Writes all of the bytes, and moves the offset behind those that were written.
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to descriptor: Int32,
+        at offset: inout Int64
+    ) throws(Errno) {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            let count = try unsafe SystemCalls.write(descriptor, at: offset, rest)
+            guard count > 0 else { throw .inputOutput }
+            offset += Int64(count)
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
     }
 
     // MARK: Checksums
@@ -264,19 +342,31 @@ final class PartialFile {
     func commit(total: Int64?, isAbandoned: () -> Bool) throws(TransferError) -> (path: String, byteCount: Int64)? {
         guard let place else { return nil }
         try check(total)
+        // While the old file is still there.
+        let directory = options.synchronizes ? try openDirectory(of: place.target) : nil
+        defer { if let directory { SystemCalls.close(directory) } }
+        isGiven = true
         // Only root can give files away; for others it stays theirs.
-        if let owner = place.owner { _ = fchown(place.descriptor, owner.user, owner.group) }
-        guard fchmod(place.descriptor, place.mode) == 0 else { throw error("cannot be given its mode", errno) }
-        if options.synchronizes, fsync(place.descriptor) != 0 { throw error("cannot be brought to the disk", errno) }
-        // Some file systems say only at a close that there was no room. The lock stays with the other descriptor.
-        let copy = dup(place.descriptor)
-        if copy >= 0, closeFile(copy) != 0, errno != EINTR { throw error("cannot be written", errno) }
+        if let owner = place.owner {
+            try? SystemCalls.setOwner(of: place.descriptor, user: owner.user, group: owner.group)
+        }
+        try attempt("cannot be given its mode") { () throws(Errno) in
+            try SystemCalls.setPermissions(of: place.descriptor, to: place.permissions)
+        }
+        if options.synchronizes {
+            try attempt("cannot be brought to the disk") { () throws(Errno) in
+                try SystemCalls.synchronize(place.descriptor)
+            }
+        }
+        try attempt("cannot be written") { () throws(Errno) in try SystemCalls.checkWritten(place.descriptor) }
         if isAbandoned() { return nil }
-        guard unsafe rename(place.path, place.target) == 0 else { throw error("cannot be put in its place", errno) }
-        if urlDigest != nil { unsafe unlink(place.recordPath) }
+        try attempt("cannot be put in its place") { () throws(Errno) in
+            try SystemCalls.rename(place.path, to: place.target, replacing: true)
+        }
+        if urlDigest != nil { SystemCalls.remove(place.recordPath) }
         self.place = nil
-        closeFile(place.descriptor)
-        if options.synchronizes { try synchronizeDirectory(of: place.target) }
+        SystemCalls.close(place.descriptor)
+        if let directory { try synchronizeDirectory(directory) }
         return (place.target, size)
     }
 
@@ -304,14 +394,25 @@ final class PartialFile {
         return TransferError(.contentMismatch, "\(words); it was thrown away", path: path)
     }
 
-    private func synchronizeDirectory(of target: String) throws(TransferError) {
-        let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let directory = slash.map { String(target[...$0]) } ?? "."
-        let descriptor = openFile(directory, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0)
-        guard descriptor >= 0 else { throw error("its directory cannot be brought to the disk", errno) }
-        defer { closeFile(descriptor) }
-        // EINVAL: a file system that does not do so.
-        if fsync(descriptor) != 0, errno != EINVAL { throw error("its directory cannot be brought to the disk", errno) }
+    private func openDirectory(of target: String) throws(TransferError) -> Int32 {
+        let directory = PartialName.directory(of: target)
+        return try attempt("its directory cannot be opened to be brought to the disk") { () throws(Errno) in
+            try SystemCalls.openFile(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY)
+        }
+    }
+
+    private func synchronizeDirectory(_ directory: Int32) throws(TransferError) {
+        do throws(Errno) {
+            try SystemCalls.synchronize(directory)
+        } catch {
+            // Of a file system that does not do so.
+            if error == .invalid { return }
+            throw self.error(
+                "is whole and in its place, but its directory could not be brought to the disk, so that a loss of power "
+                    + "may bring back the old file",
+                error
+            )
+        }
     }
 
     /// Closes the file where it has not been put in its place.
@@ -320,30 +421,44 @@ final class PartialFile {
     func close(keeps: Bool) {
         guard let place else { return }
         self.place = nil
-        if !(keeps && hasRecord && size > 0) {
-            if urlDigest != nil { unsafe unlink(place.recordPath) }
-            unsafe unlink(place.path)
+        if !(keeps && (isUnknown || hasRecord && size > 0) && takeBack(place)) {
+            if urlDigest != nil { SystemCalls.remove(place.recordPath) }
+            SystemCalls.remove(place.path)
         }
-        closeFile(place.descriptor)
+        SystemCalls.close(place.descriptor)
     }
 
-    private func error(_ words: String, _ number: Int32? = nil) -> TransferError {
-        let text = number.map { ": \(Errno($0))" } ?? ""
-        return TransferError(.fileFailed, words + text, path: path, errno: number)
+    /// Makes the file this user's alone again, where it was given to whom the target belongs.
+    ///
+    /// - Returns: Whether that is so.
+    private func takeBack(_ place: Place) -> Bool {
+        guard isGiven else { return true }
+        do throws(Errno) {
+            try SystemCalls.setPermissions(of: place.descriptor, to: 0o600)
+            if place.owner != nil {
+                try SystemCalls.setOwner(of: place.descriptor, user: geteuid(), group: getegid())
+            }
+            return true
+        } catch {
+            return false
+        }
     }
-}
 
-extension FileWriter.Block {
-    /// The bytes that still fit.
-    var room: Int { Self.capacity - count }
-}
+    // MARK: Errors
 
-/// The system's calls under names that the methods here do not hide.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    unsafe open(path, flags, mode)
-}
+    /// Does what asks the system, and says where that fails what it was for.
+    private func attempt<Value>(
+        _ words: String,
+        _ call: () throws(Errno) -> Value
+    ) throws(TransferError) -> Value {
+        do throws(Errno) {
+            return try call()
+        } catch {
+            throw self.error(words, error)
+        }
+    }
 
-@discardableResult
-private func closeFile(_ descriptor: Int32) -> Int32 {
-    close(descriptor)
+    private func error(_ words: String, _ error: Errno? = nil) -> TransferError {
+        TransferError(.fileFailed, words + (error.map { ": \($0)" } ?? ""), path: path, errno: error?.rawValue)
+    }
 }

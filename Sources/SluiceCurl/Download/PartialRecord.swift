@@ -35,7 +35,8 @@ struct PartialRecord: Sendable, Hashable {
     init?(_ text: String) {
         var facts: [Substring: String] = [:]
         let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
-        guard lines.first == Self.signature[...] else { return nil }
+        // Cut off in the middle of a line, a length would be another one.
+        guard lines.first == Self.signature[...], text.hasSuffix("\n") else { return nil }
         for line in lines.dropFirst() {
             guard let space = line.firstIndex(of: " ") else { return nil }
             facts[line[..<space]] = String(line[line.index(after: space)...])

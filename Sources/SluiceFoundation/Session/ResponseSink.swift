@@ -24,8 +24,9 @@ struct ResponseHead: Sendable {
         let isCoded = headers.value(ofField: "Content-Encoding").map { $0.lowercased() != "identity" } ?? false
         let hasContent = hasBody && method != "HEAD" && status != 204 && status != 304
         let isChunked = headers.value(ofField: "Transfer-Encoding") != nil
-        length =
+        let length =
             isCoded || isChunked || !hasContent ? nil : headers.value(ofField: "Content-Length").flatMap { Int64($0) }
+        self.length = length.flatMap { $0 < 0 ? nil : $0 }
     }
 }
 

@@ -28,6 +28,8 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         public static let connectionLost = Code("connectionLost")
         /// More redirects than ``SessionOptions/Redirects/follow(limit:)`` allows.
         public static let tooManyRedirects = Code("tooManyRedirects")
+        /// A redirect leads from `https` to `http`; see ``SessionOptions/allowsInsecureRedirects``.
+        public static let insecureRedirect = Code("insecureRedirect")
         /// The body could not be read; see ``SessionError/bodyError``.
         public static let bodyFailed = Code("bodyFailed")
         /// The response's body is longer than the limit.

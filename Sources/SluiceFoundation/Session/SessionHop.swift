@@ -15,6 +15,7 @@ struct SessionHop {
     private(set) var sendsBody: Bool
     private(set) var redirectCount = 0
     private let redirects: SessionOptions.Redirects
+    private let allowsInsecureRedirects: Bool
     private let canRepeat: Bool
     /// Whether a credential was tried at this URL already.
     private var hasAnswered = false
@@ -31,16 +32,17 @@ struct SessionHop {
     ///   - request: As the caller made it.
     ///   - inherited: The session's own header fields, which the request's go before.
     ///   - body: What goes with it.
-    ///   - redirects: Whether to follow.
+    ///   - options: Whether to follow redirects.
     /// - Throws: ``SessionError/Code/invalidRequest``.
     init(
         _ request: URLRequest,
         inheriting inherited: [String: String],
         body: MultipartBody?,
-        redirects: SessionOptions.Redirects
+        options: SessionOptions
     ) throws(SessionError) {
         self.request = request
-        self.redirects = redirects
+        redirects = options.redirects
+        allowsInsecureRedirects = options.allowsInsecureRedirects
         sendsBody = body != nil
         canRepeat = body.map { $0.replay != .once } ?? true
         guard let url = request.url else { throw SessionError(.invalidRequest, "the request has no URL") }
@@ -115,6 +117,14 @@ struct SessionHop {
                 url: url.shown
             )
         }
+        guard allowsInsecureRedirects || !url.isSecure || target.isSecure else {
+            throw SessionError(
+                .insecureRedirect,
+                "the server redirects from https to \(printable(target.shown)), where all could be read on the way; "
+                    + "use that URL, or set SessionOptions.allowsInsecureRedirects, if that does not matter",
+                url: url.shown
+            )
+        }
         var next = self
         next.redirectCount += 1
         next.hasAnswered = false
@@ -148,6 +158,8 @@ extension URL {
     fileprivate var isHTTP: Bool {
         ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false
     }
+
+    fileprivate var isSecure: Bool { scheme?.lowercased() == "https" }
 
     /// Whom credentials may be sent to.
     fileprivate var origin: String {

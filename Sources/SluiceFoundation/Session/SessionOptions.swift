@@ -15,6 +15,10 @@ public struct SessionOptions: Sendable {
 
     /// Whether redirects are followed; up to ten of them by default.
     public var redirects = Redirects.follow(limit: 10)
+    /// Whether a redirect from `https` to `http` is followed, after which all could be read on the way.
+    ///
+    /// It is ``SessionError/Code/insecureRedirect`` by default.
+    public var allowsInsecureRedirects = false
     /// The longest that the whole transfer may take, redirects included.
     ///
     /// Where nil, which is the default, the configuration's `timeoutIntervalForResource` counts. The request's

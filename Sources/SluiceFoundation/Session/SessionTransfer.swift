@@ -48,7 +48,9 @@ final class SessionTransfer: Sendable {
         self.meter = meter
         self.makeSink = makeSink
         let configuration = session.configuration
-        totalTimeout = options.totalTimeout ?? Self.duration(configuration.timeoutIntervalForResource)
+        totalTimeout = Self.duration(
+            options.totalTimeout.map { $0 / .seconds(1) } ?? configuration.timeoutIntervalForResource
+        )
         // 60 is what a request has that was given none.
         let isGiven = request.timeoutInterval != 60
         idleTimeout = Self.duration(isGiven ? request.timeoutInterval : configuration.timeoutIntervalForRequest)
@@ -87,7 +89,7 @@ final class SessionTransfer: Sendable {
             request,
             inheriting: session.headers,
             body: upload?.body,
-            redirects: options.redirects
+            options: options
         )
         var sent: Answer?
         while true {
@@ -133,6 +135,12 @@ final class SessionTransfer: Sendable {
             return
         }
         guard let ahead else { return session.start(exchange) }
+        // Whoever has stopped the transfer meanwhile did not see it.
+        if let stopped = state.withLock({ $0.stopped }) {
+            ahead.cancel()
+            exchange.fail(stopped)
+            return
+        }
         let session = session
         let begin = Once { [weak ahead] in
             // Not worth a connection.
@@ -143,8 +151,8 @@ final class SessionTransfer: Sendable {
             }
         }
         ahead.whenReady { begin.run() }
-        let limit = options.gatheringLimit / .seconds(1)
-        TransferSession.control.asyncAfter(deadline: .now() + max(limit, 0)) { [weak begin] in begin?.run() }
+        let limit = Self.duration(options.gatheringLimit / .seconds(1)) / .seconds(1)
+        TransferSession.control.asyncAfter(deadline: .now() + limit) { [weak begin] in begin?.run() }
     }
 
     private func stop(_ error: SessionError) {
@@ -156,6 +164,7 @@ final class SessionTransfer: Sendable {
         upload?.ahead?.cancel()
     }
 
+    /// The time as one that timers can take.
     private static func duration(_ interval: TimeInterval) -> Duration {
         // A century is as good as for ever, and no number of nanoseconds is too large then.
         .seconds(interval.isFinite ? min(max(interval, 0.001), 3e9) : 3e9)

@@ -24,6 +24,9 @@ extension URLSession {
     /// every status but 200 to 299: an error's page is never the file; ``SessionError/response`` has it. The file is not
     /// synchronised with the disk.
     ///
+    /// The new file has the permissions of the one that it replaces, which has to be a file that may be written to; where
+    /// it is a symbolic link, the file that it leads to is replaced.
+    ///
     /// The transfer begins at once. It ends, and what was written is removed, when the task that iterates is cancelled or
     /// the stream is let go of.
     ///

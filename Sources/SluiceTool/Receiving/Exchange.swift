@@ -52,21 +52,42 @@ final class Exchange {
     }
 
     private func beginUpload(_ connection: OpaquePointer) -> Bool {
-        let isChunked = unsafe header("Transfer-Encoding", connection) != nil
-        length = unsafe isChunked ? nil : header("Content-Length", connection).flatMap { Int64($0) }
+        if let reason = unsafe Self.framingFlaw(connection) {
+            outcome = .refused(status: 400, reason: reason)
+            let socket = unsafe sluice_mhd_socket(connection)
+            // Where the body ends cannot be told, so that the answer is the last thing to be said here.
+            return send(.error(400, reason), socket) && shutdown(socket, Int32(SHUT_WR)) == 0
+        }
+        let isChunked = unsafe Self.header("Transfer-Encoding", connection) != nil
+        length = unsafe isChunked ? nil : Self.header("Content-Length", connection).flatMap { Int64($0) }
         do throws(Refusal) {
             let refusal = unsafe settings.visitors.refusal(
-                host: header("Host", connection),
-                origin: header("Origin", connection),
-                site: header("Sec-Fetch-Site", connection)
+                host: Self.header("Host", connection),
+                origin: Self.header("Origin", connection),
+                site: Self.header("Sec-Fetch-Site", connection)
             )
             if let refusal { throw Refusal(status: 403, reason: refusal) }
-            receiver = try unsafe makeReceiver(header("Content-Type", connection))
+            receiver = try unsafe makeReceiver(Self.header("Content-Type", connection))
             return true
         } catch {
-            let isBodyComing = unsafe (isChunked || length ?? 0 > 0) && header("Expect", connection) == nil
+            let isBodyComing = unsafe (isChunked || length ?? 0 > 0) && Self.header("Expect", connection) == nil
             return unsafe refuse(error, connection, isBodyComing: isBodyComing)
         }
+    }
+
+    /// Why it is not clear where the body ends, so that another reader might see the end elsewhere (RFC 9112 section
+    /// 6.3); nil where it is.
+    private static func framingFlaw(_ connection: OpaquePointer) -> String? {
+        let lengths = unsafe sluice_mhd_header_count(connection, "Content-Length")
+        let codings = unsafe sluice_mhd_header_count(connection, "Transfer-Encoding")
+        if lengths + codings > 1 { return "the request says more than once how long its body is" }
+        if lengths == 1, unsafe header("Content-Length", connection).flatMap({ Int64($0) }) == nil {
+            return "the request has a Content-Length that is none"
+        }
+        if codings == 1, unsafe header("Transfer-Encoding", connection)?.lowercased() != "chunked" {
+            return "the request has a Transfer-Encoding that is not chunked"
+        }
+        return nil
     }
 
     private func makeReceiver(_ contentType: String?) throws(Refusal) -> BodyReceiver {
@@ -76,10 +97,12 @@ final class Exchange {
             let type = try MultipartContentType(contentType)
             if let length {
                 // What is longer may yet be an epilogue, so only what cannot be right is refused by its length.
-                guard length <= rules.limits.totalBytes.saturatingAdd(Int64(Self.discardLimit)) else {
+                guard length <= rules.limits.totalBytes.addingSaturated(Int64(Self.discardLimit)) else {
                     throw MultipartError(.bodyTooLarge, "the body has more than \(rules.limits.totalBytes) bytes")
                 }
-                if let free = settings.inbox.freeBytes, rules.minimumFree > 0, free - length < rules.minimumFree {
+                if let free = settings.inbox.freeBytes, rules.minimumFree > 0,
+                    free.addingSaturated(-max(length, 0)) < rules.minimumFree
+                {
                     throw .diskFull(settings.inbox.path, keeping: rules.minimumFree)
                 }
             }
@@ -191,7 +214,7 @@ final class Exchange {
         // libmicrohttpd takes an answer before the body or behind it, not while it comes; and one before it is followed
         // by a reset that may overtake it. So it is sent past the library, and what still comes is thrown away.
         guard isBodyComing else { return unsafe self.answer(connection, answer) }
-        return unsafe send(answer, sluice_mhd_socket(connection))
+        return send(answer, unsafe sluice_mhd_socket(connection))
     }
 
     private func answer(_ connection: OpaquePointer, _ answer: Answer) -> Bool {
@@ -200,6 +223,8 @@ final class Exchange {
         guard let response = unsafe response else { return false }
         defer { unsafe MHD_destroy_response(response) }
         for header in answer.headers { _ = unsafe MHD_add_response_header(response, header.name, header.value) }
+        // Whatever else was sent with an upload is not read as another request.
+        if outcome != nil { _ = unsafe MHD_add_response_header(response, "Connection", "close") }
         return unsafe MHD_queue_response(connection, UInt32(answer.status), response) == .YES
     }
 
@@ -213,14 +238,7 @@ final class Exchange {
         return unsafe CMicroHTTPD.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    private func header(_ name: String, _ connection: OpaquePointer) -> String? {
+    private static func header(_ name: String, _ connection: OpaquePointer) -> String? {
         unsafe sluice_mhd_header(connection, name).map { unsafe String(cString: $0) }
-    }
-}
-
-extension Int64 {
-    fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }

@@ -25,8 +25,10 @@ final class FileBatch {
         /// Its name in the staging directory.
         let staged: String
         var name: String
-        /// Whether the file that had the name is in the staging directory now.
-        var isExchanged = false
+        /// Whether it has its name.
+        var isNamed = false
+        /// The name that the file which it replaces has in the staging directory.
+        var old: String?
     }
 
     private let inbox: Inbox
@@ -38,6 +40,7 @@ final class FileBatch {
     /// How often each name was asked for, so that many files of one name do not try all numbers again and again.
     private var counts: [String: Int] = [:]
     private var file: OpenFile?
+    private let mode = CreationMask.fileMode
 
     private struct OpenFile {
         let descriptor: Int32
@@ -88,7 +91,7 @@ final class FileBatch {
         guard let file, let entry = entries.last else { return }
         reserve(bytes.count)
         do {
-            try unsafe Descriptor.write(bytes, to: file.descriptor)
+            try unsafe SystemCalls.writeAll(bytes, to: file.descriptor)
         } catch {
             throw failure(error, entry.name)
         }
@@ -115,10 +118,13 @@ final class FileBatch {
         self.file = nil
         // Gives back the blocks behind the end, too, though the size does not change.
         if file.size >= Self.leastReserved { _ = ftruncate(file.descriptor, off_t(file.size)) }
-        // Nobody else can get at it before it has its name.
-        _ = fchmod(file.descriptor, CreationMask.fileMode)
-        // Some file systems say only now that there was no room.
-        if close(file.descriptor) != 0, errno != EINTR { throw failure(Errno(errno), entry.name) }
+        // Nobody else can get at it before it has its name. Not every file system knows permissions.
+        try? SystemCalls.setPermissions(of: file.descriptor, to: mode)
+        do {
+            try SystemCalls.closeWritten(file.descriptor)
+        } catch {
+            throw failure(error, entry.name)
+        }
     }
 
     /// Gives all files their names.
@@ -126,18 +132,29 @@ final class FileBatch {
     /// - Returns: The names, in the order of ``begin(_:)``.
     /// - Throws: ``MultipartError/Code/fileExists`` or ``MultipartError/Code/writeFailed``; everything is then as it was.
     func commit() throws(MultipartError) -> [String] {
-        guard let staging else { return [] }
-        for index in entries.indices {
-            do {
-                try giveName(&entries[index], from: staging)
-            } catch {
-                for entry in entries[..<index].reversed() { takeName(entry, to: staging) }
-                throw error
+        guard let staging = staging.take() else { return [] }
+        defer { staging.remove() }
+        try staging.withoutInterruption { directory, kept throws(MultipartError) in
+            for index in entries.indices {
+                do throws(MultipartError) {
+                    try giveName(&entries[index], from: directory)
+                } catch {
+                    kept = entries[...index].reversed().compactMap { takeName($0, from: directory) }
+                    throw kept.isEmpty ? error : Self.leaving(kept.map(staging.path), error)
+                }
             }
         }
-        self.staging = nil
-        staging.remove()
         return entries.map(\.name)
+    }
+
+    /// The error, where old files could not be put back, and have these paths now.
+    private static func leaving(_ paths: [String], _ error: MultipartError) -> MultipartError {
+        MultipartError(
+            error.code,
+            "\(error.reason), nor put back what was there: it is now \(paths.map(printable).joined(separator: ", "))",
+            path: error.path,
+            errno: error.errno
+        )
     }
 
     /// Takes away what was written.
@@ -166,41 +183,68 @@ final class FileBatch {
         return candidate
     }
 
-    private func giveName(_ entry: inout Entry, from staging: StagingDirectory) throws(MultipartError) {
+    private func giveName(_ entry: inout Entry, from directory: Int32) throws(MultipartError) {
         var number = 1
         while true {
             let name = NumberedName.name(entry.name, number)
-            if unsafe sluice_rename_exclusively(staging.descriptor, entry.staged, inbox.descriptor, name) == 0 {
+            do throws(Errno) {
+                try SystemCalls.renameNew(entry.staged, in: directory, to: name, in: inbox.descriptor)
                 entry.name = name
+                entry.isNamed = true
                 return
+            } catch {
+                guard error == .exists else { throw failure(error, name) }
             }
-            guard errno == EEXIST else { throw failure(Errno(errno), name) }
             switch collision {
             case .refuse: try refuse(true, name)
-            case .replace: return try replace(&entry, from: staging)
+            case .replace: return try replace(&entry, from: directory)
             case .number: number += 1
             }
         }
     }
 
-    private func replace(_ entry: inout Entry, from staging: StagingDirectory) throws(MultipartError) {
+    private func replace(_ entry: inout Entry, from directory: Int32) throws(MultipartError) {
         var status = stat()
         let isThere = unsafe fstatat(inbox.descriptor, entry.name, &status, AT_SYMLINK_NOFOLLOW) == 0
-        if isThere, status.st_mode & S_IFMT == S_IFDIR { throw failure(Errno(EISDIR), entry.name) }
-        if unsafe sluice_rename_exchanging(staging.descriptor, entry.staged, inbox.descriptor, entry.name) == 0 {
-            entry.isExchanged = true
-        } else if unsafe renameat(staging.descriptor, entry.staged, inbox.descriptor, entry.name) != 0 {
-            throw failure(Errno(errno), entry.name)
+        if isThere, status.st_mode & S_IFMT == S_IFDIR { throw failure(.isDirectory, entry.name) }
+        do throws(Errno) {
+            do throws(Errno) {
+                try SystemCalls.exchangeNames(entry.staged, in: directory, entry.name, in: inbox.descriptor)
+                entry.old = entry.staged
+            } catch {
+                // Not every file system can.
+                try setAside(&entry, in: directory)
+                try SystemCalls.rename(entry.staged, in: directory, to: entry.name, in: inbox.descriptor)
+            }
+        } catch {
+            throw failure(error, entry.name)
         }
+        entry.isNamed = true
     }
 
-    /// Undoes what ``giveName(_:from:)`` did.
-    private func takeName(_ entry: Entry, to staging: StagingDirectory) {
-        if entry.isExchanged {
-            _ = unsafe sluice_rename_exchanging(inbox.descriptor, entry.name, staging.descriptor, entry.staged)
-        } else {
-            _ = unsafe renameat(inbox.descriptor, entry.name, staging.descriptor, entry.staged)
+    /// Keeps the file that is to be replaced, by a second name where it can have one: so its own is never free.
+    private func setAside(_ entry: inout Entry, in directory: Int32) throws(Errno) {
+        let old = StagingDirectory.nameOfOld(entry.staged)
+        do throws(Errno) {
+            try SystemCalls.link(entry.name, in: inbox.descriptor, to: old, in: directory)
+        } catch {
+            // Gone meanwhile.
+            if error == .notFound { return }
+            try SystemCalls.rename(entry.name, in: inbox.descriptor, to: old, in: directory)
         }
+        entry.old = old
+    }
+
+    /// Undoes what ``giveName(_:from:)`` did, or as much as it did.
+    ///
+    /// - Returns: The name in the staging directory of an old file that could not be put back.
+    private func takeName(_ entry: Entry, from directory: Int32) -> String? {
+        if let old = entry.old {
+            let isBack: Void? = try? SystemCalls.rename(old, in: directory, to: entry.name, in: inbox.descriptor)
+            return isBack == nil ? old : nil
+        }
+        if entry.isNamed { _ = unsafe unlinkat(inbox.descriptor, entry.name, 0) }
+        return nil
     }
 
     private func exists(_ name: String) -> Bool {

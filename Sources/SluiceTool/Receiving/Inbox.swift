@@ -1,4 +1,5 @@
 import Sluice
+internal import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -14,28 +15,41 @@ final class Inbox: Sendable {
     let path: String
     /// It, opened once: whatever becomes of the path meanwhile, files go to the same place.
     let descriptor: Int32
-    /// Whether it was made for this.
-    private let isNew: Bool
+    private let place: Place
 
     /// Opens a directory, and makes it where there is none.
+    ///
+    /// One that was made for this goes again where a signal ends the tool before there is anything in it.
     ///
     /// - Parameter path: Its path; the directory around it has to be there.
     /// - Throws: Where there is none and none can be made.
     init(_ path: String) throws(ToolError) {
         self.path = path
-        isNew = unsafe mkdir(path, 0o777) == 0
-        guard isNew || errno == EEXIST else { throw .system(.cannotCreate, path, "cannot be made", errno) }
-        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(.cannotCreate, path, "cannot be opened as a directory", errno) }
+        let place = Place(path)
+        self.place = place
+        do throws(Errno) {
+            try place.make()
+        } catch {
+            place.forget()
+            throw .system(.cannotCreate, path, "cannot be made", error.rawValue)
+        }
+        do throws(Errno) {
+            descriptor = try SystemCalls.openDirectory(path, in: AT_FDCWD, followingLinks: true)
+        } catch {
+            place.removeIfNew()
+            place.forget()
+            throw .system(.cannotCreate, path, "cannot be opened as a directory", error.rawValue)
+        }
     }
 
     deinit {
+        place.forget()
         close(descriptor)
     }
 
     /// Takes it away again if it was made for this and is empty.
     func removeIfNew() {
-        if isNew { _ = unsafe rmdir(path) }
+        place.removeIfNew()
     }
 
     /// The path of a file in it.
@@ -50,5 +64,51 @@ final class Inbox: Sendable {
         return Int64(
             clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
         )
+    }
+
+    /// A path at which there may be no directory yet, and who made it.
+    private final class Place: Sendable {
+        private struct State {
+            var isNew = false
+            /// Whether it is too late to make it.
+            var isOver = false
+            var cleanup: Cleanup.Token?
+        }
+
+        private let path: String
+        private let state = Mutex(State())
+
+        init(_ path: String) {
+            self.path = path
+        }
+
+        /// Makes the directory unless it is there.
+        func make() throws(Errno) {
+            // Before there is one, so that no signal finds one that nobody removes.
+            let token = Cleanup.add { self.removeIfNew() }
+            try state.withLock { state throws(Errno) in
+                state.cleanup = token
+                if state.isOver { throw .canceled }
+                do throws(Errno) {
+                    try SystemCalls.makeDirectory(path, in: AT_FDCWD, mode: 0o777)
+                    state.isNew = true
+                } catch {
+                    if error != .exists { throw error }
+                }
+            }
+        }
+
+        func removeIfNew() {
+            state.withLock { state in
+                if state.isNew { _ = unsafe rmdir(path) }
+                state.isNew = false
+                state.isOver = true
+            }
+        }
+
+        /// Leaves the directory as it is, whatever comes.
+        func forget() {
+            if let token = state.withLock({ $0.cleanup.take() }) { Cleanup.forget(token) }
+        }
     }
 }

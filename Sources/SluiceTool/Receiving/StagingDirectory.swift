@@ -14,14 +14,17 @@ import Darwin
 /// It is within the one that the files are meant for, so that they only have to be renamed; its name cannot be guessed and
 /// begins with a dot, as no name of a received file does. It is taken away whatever happens, unless the process is killed.
 final class StagingDirectory: Sendable {
-    let descriptor: Int32
     private let inbox: Inbox
     private let name: String
     private let state = Mutex(State())
     private let cleanup = Mutex<Cleanup.Token?>(nil)
 
     private struct State {
+        /// -1 until it is made.
+        var descriptor: Int32 = -1
         var count = 0
+        /// What stays, and the directory with it.
+        var kept: [String] = []
         var isRemoved = false
     }
 
@@ -34,20 +37,38 @@ final class StagingDirectory: Sendable {
         // The name is drawn from the system's generator. That it is taken does not happen; that somebody put a link
         // there is not followed.
         name = ".sluice-" + String(UInt64.random(in: .min ... .max), radix: 36)
-        let made = unsafe mkdirat(inbox.descriptor, name, 0o700) == 0
-        descriptor =
-            made ? unsafe openat(inbox.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1
-        guard descriptor >= 0 else {
-            let number = errno
-            if made { unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR) }
-            throw MultipartError(.writeFailed, "nothing can be created in it", path: inbox.path, errno: number)
-        }
+        // Before there is anything, so that no signal finds something that nobody removes.
         let token = Cleanup.add { self.removeContents() }
         cleanup.withLock { $0 = token }
+        do throws(Errno) {
+            try make()
+        } catch {
+            Cleanup.forget(token)
+            throw MultipartError(
+                .writeFailed,
+                "nothing can be created in it",
+                path: inbox.path,
+                errno: error.rawValue
+            )
+        }
+    }
+
+    private func make() throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            if state.isRemoved { throw .canceled }
+            try SystemCalls.makeDirectory(name, in: inbox.descriptor, mode: 0o700)
+            do throws(Errno) {
+                state.descriptor = try SystemCalls.openDirectory(name, in: inbox.descriptor, followingLinks: false)
+            } catch {
+                unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR)
+                throw error
+            }
+        }
     }
 
     deinit {
-        close(descriptor)
+        let descriptor = state.withLock { $0.descriptor }
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Creates a file.
@@ -55,14 +76,34 @@ final class StagingDirectory: Sendable {
     /// - Returns: Its name in here, and its descriptor, which is the caller's.
     /// - Throws: The system's error.
     func createFile() throws(Errno) -> (name: String, descriptor: Int32) {
-        let number = state.withLock { state in
+        try state.withLock { state throws(Errno) in
+            if state.isRemoved { throw .canceled }
+            let name = "\(state.count + 1)"
+            let file = try SystemCalls.createFile(name, in: state.descriptor)
             state.count += 1
-            return state.count
+            return (name, file)
         }
-        let file = unsafe openat(descriptor, "\(number)", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw Errno(errno) }
-        return ("\(number)", file)
     }
+
+    /// Does something that a signal must not interrupt: whoever takes the directory away waits meanwhile.
+    ///
+    /// - Parameter body: What to do, with the directory's descriptor, and the names of the files in it that are to stay, and
+    ///   the directory with them; at first none.
+    /// - Throws: ``MultipartError/Code/cancelled`` where it is gone, and what `body` throws.
+    func withoutInterruption(
+        _ body: (Int32, inout [String]) throws(MultipartError) -> Void
+    ) throws(MultipartError) {
+        try state.withLock { state throws(MultipartError) in
+            if state.isRemoved { throw MultipartError(.cancelled, "the tool is being ended", path: inbox.path) }
+            try body(state.descriptor, &state.kept)
+        }
+    }
+
+    /// The name of what a file replaces, until it is clear that it will not come back.
+    static func nameOfOld(_ name: String) -> String { "\(name).old" }
+
+    /// The path of a file in it.
+    func path(of file: String) -> String { inbox.path(of: "\(name)/\(file)") }
 
     /// Takes away the directory and what is in it.
     func remove() {
@@ -73,7 +114,11 @@ final class StagingDirectory: Sendable {
         state.withLock { state in
             guard !state.isRemoved else { return }
             state.isRemoved = true
-            for number in 0..<state.count { unsafe unlinkat(descriptor, "\(number + 1)", 0) }
+            guard state.descriptor >= 0 else { return }
+            for number in 0..<state.count {
+                let names = ["\(number + 1)", Self.nameOfOld("\(number + 1)")]
+                for name in names where !state.kept.contains(name) { unsafe unlinkat(state.descriptor, name, 0) }
+            }
             unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR)
         }
     }

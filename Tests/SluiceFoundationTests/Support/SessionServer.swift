@@ -54,14 +54,20 @@ extension MultipartBody {
         try await onThread { Result { try data(upTo: .max) } }.get()
     }
 
-    /// A body whose one part can be read once.
-    static func onceOnly(_ text: String) throws -> MultipartBody {
+    /// A body of one file part whose bytes come as they are given, and so once.
+    static func live() throws -> (body: MultipartBody, bytes: AsyncStream<Data>.Continuation) {
         var form = MultipartForm()
         let (sequence, continuation) = AsyncStream.makeStream(of: Data.self)
-        continuation.yield(Data(text.utf8))
-        continuation.finish()
-        try form.append(.file("once", AsyncSource(sequence), filename: "x"))
-        return try form.body()
+        try form.append(.file("live", AsyncSource(sequence), filename: "x"))
+        return (try form.body(), continuation)
+    }
+
+    /// A body whose one part can be read once.
+    static func onceOnly(_ text: String) throws -> MultipartBody {
+        let (body, bytes) = try live()
+        bytes.yield(Data(text.utf8))
+        bytes.finish()
+        return body
     }
 }
 

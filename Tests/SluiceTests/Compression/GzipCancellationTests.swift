@@ -103,6 +103,36 @@ import Testing
         }
     }
 
+    @Test(arguments: Wait.allCases, [1, 2])
+    func `An interrupt ends compressing ahead, where that waits for the source`(wait: Wait, workers: Int) async {
+        await #expect(processExitsWith: .success) { [wait = wait as Wait, workers = workers as Int] in
+            let upstream = Upstream()
+            let pipe = try Channel.pipe()
+            for isNested in [false, true] {
+                let part = Self.part(wait, upstream, pipe)
+                    .gzip(workers: .init(workers), length: .spooled(memoryLimit: 1000))
+                var form = MultipartForm(subtype: .mixed)
+                try form.append(part)
+                if isNested {
+                    var outer = MultipartForm(subtype: .mixed)
+                    let nested = Part(disposition: nil, form: form)
+                    try outer.append(nested.gzip(mode: .contentEncoding))
+                    form = outer
+                }
+                let interrupt = ReadInterrupt()
+                let making = Task { [form] in try await onThread { try form.body(interrupt: interrupt) } }
+                // The compressing has begun, or it is refused at its start.
+                if wait == .sequence { #expect(await eventually { upstream.started > 0 }) }
+                try await Task.sleep(for: .milliseconds(50))
+                interrupt.trigger()
+                #expect(await failure { try await making.value }?.code == .cancelled)
+                #expect(throwing(.cancelled) { try form.body(interrupt: interrupt) })
+            }
+            #expect(await eventually { Self.isIdle() })
+            #expect(await eventually { upstream.started == upstream.released })
+        }
+    }
+
     @Test func `The source is not touched any more when a reader is gone`() async {
         await #expect(processExitsWith: .success) {
             let inside = Atomic(0)

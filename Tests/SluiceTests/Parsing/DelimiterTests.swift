@@ -6,7 +6,8 @@ import Testing
 @Suite struct DelimiterTests {
     /// Boundaries of every length class: the needle's five bytes, fewer than eight behind the line break, the longest.
     static let boundaries = [
-        "x", "ab", "abc", "abcd", "-", "--", "boundary-0123456789", "'()+_,-./:=?", "a b",
+        "x", "ab", "abc", "abcd", "-", "--", "boundary-01234", "boundary-012345", "'()+_,-./:=?", "a b",
+        "----WebKitFormBoundary7MA4YWxkTrZu0gW",
         String(repeating: "a", count: 69), String(repeating: "-", count: 70),
     ]
 
@@ -66,6 +67,23 @@ import Testing
             let whole = run.parse(bytes)
             #expect(whole.parts.map(\.content) == [content], "seed \(seed)")
             for _ in 0..<3 { #expect(run.parse(Split.atRandom(bytes, &random)) == whole, "seed \(seed)") }
+        }
+    }
+
+    @Test(arguments: [1, 4, 14, 15, 16, 31, 40, 70], [ParserPolicies.LineEnds.crlf, .lenient])
+    func `A delimiter is found wherever it begins`(count: Int, lineEnds: ParserPolicies.LineEnds) throws {
+        let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+        let boundary = String(decoding: (0..<count).map { alphabet[$0 * 7 % 36] }, as: UTF8.self)
+        var run = try ParserRun(boundary)
+        run.policies.lineEnds = lineEnds
+        // Of bytes that no boundary has, and of the boundary's own.
+        for filling in [Array("~!".utf8), Array(boundary.utf8.prefix(4)), Array(boundary.utf8)] {
+            let filling = (0..<400).map { filling[$0 % filling.count] }
+            for length in 0...360 {
+                let content = Array(filling[..<length])
+                let log = run.parse(Self.body([content, []], boundary))
+                #expect(log.failure == nil && log.parts.map(\.content) == [content, []], "\(length) bytes")
+            }
         }
     }
 

@@ -157,6 +157,17 @@ import Testing
 
     // MARK: Calls out of turn
 
+    @Test(arguments: ["Content-Type: text/plain\r\n\r\n", "\r\nv", "\r\n"])
+    func `A million parts are refused at the limit, with names or without`(part: String) throws {
+        let run = try ParserRun("b", .mixed)
+        let text = "--b\r\n\(part)\r\n"
+        let chunk = Array(String(repeating: text, count: 1000).utf8)
+        let (log, cost) = run.parseCounting((0..<1000).lazy.map { _ in chunk[...] })
+        #expect(log.code == .tooManyParts && log.parts.count == 1000)
+        #expect(log.errorOffset == Int64(1000 * text.utf8.count + 5))
+        #expect(cost.work <= 4 * chunk.count && cost.retained <= 100)
+    }
+
     @Test func `Empty chunks are neither bytes nor the end`() throws {
         var parser = MultipartParser(try ParserRun().contentType, limits: ParserLimits(fileBytes: 1, totalBytes: 1))
         for _ in 0..<10_000 { #expect(try parser.next([]) == nil) }

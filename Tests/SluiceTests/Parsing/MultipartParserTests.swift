@@ -28,6 +28,31 @@ import Testing
         for size in 1..<100 { #expect(run.parse(Split.every(size, bytes)) == whole) }
     }
 
+    @Test func `Every truncation of any form is an error`() throws {
+        var tried = 0
+        for seed in 0..<100 as Range<UInt64> {
+            var generator = RandomForm(seed: seed, sources: RandomForm.plainSources)
+            let (_, bytes, contentType) = try generator.next()
+            var run = try ParserRun()
+            run.contentType = try MultipartContentType(contentType)
+            run.policies = ParserPolicies(for: run.contentType.subtype)
+            // Names with a NUL, for one, can be written and are not read; and long forms take too long.
+            guard bytes.count <= 1000, run.parse(bytes).failure == nil else { continue }
+            tried += 1
+            for suffix in [ParserPolicies.DelimiterSuffix.reject, .data] {
+                run.policies.delimiterSuffix = suffix
+                for count in 0...bytes.count {
+                    let log = run.parse(Array(bytes[..<count]))
+                    // A whole body may lack its last line break.
+                    let isWhole = count >= bytes.count - 2
+                    #expect(log.hasEnd == isWhole && log.code == (isWhole ? nil : .unexpectedEnd), "seed \(seed)")
+                    if !isWhole { #expect(log.errorOffset == Int64(count), "seed \(seed)") }
+                }
+            }
+        }
+        #expect(tried >= 10)
+    }
+
     @Test func `Every truncation is an error, but behind the close delimiter`() throws {
         let run = try ParserRun()
         let bytes = Array(Self.form.utf8)

@@ -146,6 +146,87 @@ import Testing
         #expect(header?.part?.description == "\"album\" > #0")
     }
 
+    /// A body of a multipart with two parts, a file of 1000 bytes, and fields.
+    private static let bodyToPass = Array(
+        multipart(
+            "b",
+            [
+                nested("in", multipart("in", ["\r\n1", "\r\n2"])),
+                "Content-Disposition: form-data; name=f; filename=f\r\n\r\n\(String(repeating: "v", count: 1000))",
+            ] + Array(repeating: field + "3", count: 8)
+        ).utf8
+    )
+
+    /// The error that comes in place of the next element.
+    private static func nextError<Iterator: AsyncIteratorProtocol>(of iterator: inout Iterator) async -> MultipartError?
+    {
+        do {
+            _ = try await iterator.next(isolation: nil)
+            return nil
+        } catch {
+            return error as? MultipartError
+        }
+    }
+
+    /// Its reader, with it in one chunk, so that each reader has all of its own content ahead.
+    private static func readerToPass(
+        fileBytes: Int64 = 100,
+        partCount: Int = 100
+    ) throws -> MultipartReader<Upstream.Chunks> {
+        var limits = ParserLimits(fileBytes: fileBytes, totalBytes: 10_000)
+        limits.partCount = partCount
+        return try MultipartReader(
+            Upstream().chunks([bodyToPass]),
+            contentType: MultipartReaderTests.type,
+            limits: limits
+        )
+    }
+
+    @Test func `A reader of a part that was passed is refused, and lifts no other part's limit`() async throws {
+        var outer = try Self.readerToPass().makeAsyncIterator()
+        let parts = try #require(try await outer.next()?.parts())
+        let file = try #require(try await outer.next())
+        var inner = parts.makeAsyncIterator()
+        let error = await Self.nextError(of: &inner)
+        #expect(error?.code == .outOfTurn && error?.part?.name == "album")
+        #expect(await failure { try await file.collect(upTo: 10_000) }?.code == .fileTooLarge)
+    }
+
+    @Test func `A part that is read already has no reader of its parts, and keeps its limit`() async throws {
+        var outer = try Self.readerToPass(fileBytes: 10).makeAsyncIterator()
+        let part = try #require(try await outer.next())
+        var content = part.body.makeAsyncIterator()
+        var inner = try #require(try part.parts()).makeAsyncIterator()
+        #expect(await Self.nextError(of: &inner)?.code == .outOfTurn)
+        // The limit's ten bytes come out, and then the error.
+        #expect(try await content.next()?.count == 10)
+        #expect(await Self.nextError(of: &content)?.code == .fileTooLarge)
+    }
+
+    @Test func `A reader that is left behind in the middle is refused, and takes back nothing that was counted`()
+        async throws
+    {
+        // Ten parts of the body, and one of the two in the first; the limit is passed with the last.
+        var outer = try Self.readerToPass(fileBytes: 1000, partCount: 10).makeAsyncIterator()
+        var inner = try #require(try await outer.next()?.parts()).makeAsyncIterator()
+        let first = try #require(try await inner.next())
+        for _ in 0..<4 { _ = try await outer.next() }
+        let error = await Self.nextError(of: &inner)
+        #expect(error?.code == .outOfTurn && error?.part?.name == "album")
+        #expect(await failure { try await first.text(upTo: 9) }?.code == .outOfTurn)
+        // Of the ten, the album, the one in it, and four were counted.
+        for _ in 0..<4 { #expect(try await outer.next() != nil) }
+        #expect(await Self.nextError(of: &outer)?.code == .tooManyParts)
+    }
+
+    @Test func `A reader at its end stays there, whatever is read behind it`() async throws {
+        var outer = try Self.readerToPass(fileBytes: 1000).makeAsyncIterator()
+        var inner = try #require(try await outer.next()?.parts()).makeAsyncIterator()
+        while let part = try await inner.next() { #expect(try await part.text(upTo: 1).count == 1) }
+        _ = try await outer.next()
+        #expect(try await inner.next() == nil)
+    }
+
     @Test func `A multipart part without a boundary is an error where its parts are asked for`() async throws {
         let part = "Content-Disposition: form-data; name=a\r\nContent-Type: multipart/mixed\r\n\r\nv"
         let text = Self.multipart("b", [part])

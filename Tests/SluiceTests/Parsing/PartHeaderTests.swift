@@ -25,6 +25,37 @@ import Testing
         try headers(lines, .formData, policies)
     }
 
+    @Test(arguments: [1, 7, 1000])
+    func `Headers stay what they are while the parser goes on, whichever are kept`(chunk: Int) throws {
+        let names = (0..<100).map { String(repeating: "n", count: 1 + $0 * 37 % 90) + "\($0)" }
+        let text = names.map {
+            "--b\r\nContent-Disposition: form-data; name=\"\($0)\"\r\nContent-Type: a/b\r\n\r\nv\r\n"
+        }
+        let bytes = Array((text.joined() + "--b--").utf8)
+        for seed in seeds(fixed: 5, fresh: 5) {
+            var random = SeededGenerator(seed: seed)
+            var kept: [PartHeaders] = []
+            var parser = MultipartParser(
+                MultipartContentType(boundary: try Boundary("b")),
+                limits: ParserLimits(fileBytes: 100, totalBytes: 100_000)
+            )
+            for start in stride(from: 0, to: bytes.count, by: chunk) {
+                let piece = bytes[start..<min(start + chunk, bytes.count)]
+                while let event = unsafe try parser.next(in: piece.span.bytes) {
+                    guard case .partBegan(let headers) = event else { continue }
+                    #expect(headers.name == names[headers.index], "seed \(seed)")
+                    if Bool.random(using: &random) { kept.append(headers) }
+                    if Int.random(in: 0..<5, using: &random) == 0 { kept.shuffle(using: &random) }
+                    if Int.random(in: 0..<5, using: &random) == 0 { _ = kept.popLast() }
+                }
+            }
+            for headers in kept {
+                #expect(headers.name == names[headers.index] && headers.contentType == "a/b", "seed \(seed)")
+                #expect(headers.fields.count == 2, "seed \(seed)")
+            }
+        }
+    }
+
     // MARK: Names
 
     @Test(arguments: [

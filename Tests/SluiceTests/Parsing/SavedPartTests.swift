@@ -137,7 +137,7 @@ import Testing
         }
         try Files.makeDirectory(directory.path + "/d")
         let error = await failure { try await Self.save([1], to: directory.path + "/d", replacing: true) }
-        #expect(error?.code == .writeFailed && error?.errno == EISDIR)
+        #expect(error?.code == .openFailed && error?.errno == EISDIR)
         unsafe rmdir(directory.path + "/d")
         #expect(try Self.entries(directory) == ["file"])
     }

@@ -3,18 +3,35 @@ import SluiceTestSupport
 import Synchronization
 import Testing
 
-/// Async sequences as parts, awaited (``MultipartBody/chunks(ofSize:)``) and read by a thread.
+/// Async sequences as parts: awaited (``MultipartBody/chunks(ofSize:)``), read by a thread, and by an event loop.
 @Suite(.timeLimit(.minutes(5))) struct AsyncSourceTests {
     private struct Broken: Error, Equatable {}
 
-    /// The two ways to read a body, which must agree.
+    /// The ways to read a body, which must agree.
     enum Way: CaseIterable, Sendable {
-        case awaited, thread
+        case awaited, thread, loop
 
         func read(_ body: MultipartBody) async throws -> [UInt8] {
             switch self {
             case .awaited: try await body.chunks(ofSize: 4).all().flatMap(\.self)
             case .thread: try await onThread { try body.bytes(bufferSize: 4) }
+            case .loop: try await readWhenReady(body)
+            }
+        }
+
+        /// Reads without a thread: no read may wait.
+        private func readWhenReady(_ body: MultipartBody) async throws -> [UInt8] {
+            #expect(body.waitsForSequencesOnly)
+            let reader = try body.makeReader()
+            var bytes: [UInt8] = []
+            while true {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    if reader.isReady(notify: { continuation.resume() }) { continuation.resume() }
+                }
+                var buffer = [UInt8](repeating: 0, count: 4)
+                let count = try unsafe buffer.withUnsafeMutableBytes { try unsafe reader.read(into: $0) }
+                if count == 0 { return bytes }
+                bytes += buffer[..<count]
             }
         }
     }

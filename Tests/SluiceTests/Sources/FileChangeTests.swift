@@ -5,8 +5,7 @@ import Testing
 
 /// Files that change between `body()` and the last byte read: never a wrong body, always an error that says so.
 @Suite struct FileChangeTests {
-    /// How the body is read: by a reader, or by the kernel into a file, a pipe or a socket.
-    enum Way: CaseIterable, Sendable { case reader, file, pipe, socket }
+    typealias Way = ReadingWay
 
     private static let size = 100_000
     private let directory: TemporaryDirectory
@@ -23,20 +22,7 @@ import Testing
     }
 
     private func read(_ body: MultipartBody, _ way: Way) async throws -> [UInt8] {
-        switch way {
-        case .reader:
-            return try body.bytes(bufferSize: 1000)
-        case .file:
-            let target = "\(directory.path)/target"
-            let descriptor = try Files.descriptor(of: target, O_WRONLY | O_CREAT | O_TRUNC)
-            defer { close(descriptor) }
-            try body.write(to: descriptor)
-            return try TemporaryDirectory.contents(ofFile: target)
-        case .pipe:
-            return try await Channel.pipe().collect { try body.write(to: $0) }
-        case .socket:
-            return try await Channel.socketPair().collect { try body.write(to: $0) }
-        }
+        try await way.read(body, in: directory)
     }
 
     private func expect(
@@ -121,7 +107,7 @@ import Testing
     private func letTheClockTick() async throws { try await Task.sleep(for: .milliseconds(50)) }
 
     @Test(arguments: Way.allCases)
-    func `A file that was replaced by a FIFO or directory is an error, not a wait`(way: Way) async throws {
+    func `A file that was replaced by something else is an error, not a wait`(way: Way) async throws {
         let body = try body(.snapshot)
         try await letTheClockTick()
         try Files.remove(path)
@@ -130,6 +116,34 @@ import Testing
         try Files.remove(path)
         try Files.makeDirectory(path)
         try await expect(.fileChanged, body, way)
+        unsafe rmdir(path)
+        try Files.makeSocket(path)
+        // A socket cannot even be opened.
+        try await expect(.openFailed, body, way)
+        try Files.remove(path)
+        try Files.makeLink(path, to: "/dev/zero")
+        try await expect(.fileChanged, body, way)
+    }
+
+    @Test func `A file that may not be read any more when its turn comes is an error that says so`() async {
+        await #expect(processExitsWith: .success) {
+            let test = try FileChangeTests()
+            let bodies = try [test.body(.snapshot), test.body(.strict)]
+            #expect(unsafe chmod(test.path, 0) == 0)
+            #expect(unsafe chmod(test.directory.path, 0o777) == 0)
+            // The superuser may read anything, and has to become somebody else for a while.
+            let isSuperuser = geteuid() == 0
+            if isSuperuser { #expect(seteuid(65_534) == 0) }
+            for body in bodies {
+                for way in Way.allCases {
+                    let error = await failure { try await test.read(body, way) }
+                    #expect(error?.code == .openFailed && error?.errno == EACCES)
+                    #expect(error?.path == test.path && error?.part?.index == 0)
+                    #expect(error?.reason.contains("permissions") == true)
+                }
+            }
+            if isSuperuser { #expect(seteuid(0) == 0) }
+        }
     }
 
     @Test(arguments: Way.allCases)
@@ -200,5 +214,20 @@ import Testing
     @Test func `A file that is deleted while it is read is read to its end`() throws {
         let (bytes, error) = try readAcross(.strict) { try Files.remove(path) }
         #expect(difference(bytes, OnePart.framed(content)) == nil && error == nil)
+    }
+
+    @Test func `A file that may not be read any more while it is read is read to its end`() throws {
+        let (bytes, error) = try readAcross(.strict) { #expect(unsafe chmod(path, 0) == 0) }
+        #expect(difference(bytes, OnePart.framed(content)) == nil && error == nil)
+    }
+
+    @Test func `A file that is replaced while it is read is read as it was`() throws {
+        for policy in [FileSource.ChangePolicy.snapshot, .strict] {
+            let (bytes, error) = try readAcross(policy) {
+                try Files.move(directory.file("other", [1, 2, 3]), to: path)
+            }
+            #expect(difference(bytes, OnePart.framed(content)) == nil && error == nil)
+            try directory.file("f", content)
+        }
     }
 }

@@ -1,9 +1,7 @@
-internal import Sluice
-
-/// The few threads on which a client writes files, so that a slow disk holds up neither its network nor a caller.
+/// The few threads on which files are written, so that a slow disk holds up neither a network nor a task.
 ///
 /// There is one for each file that is being written, four at most, and none where no file is.
-final class DiskThreads: Sendable {
+package final class DiskThreads: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
         var files = 0
@@ -21,10 +19,12 @@ final class DiskThreads: Sendable {
 
     private let state = Monitor(State())
 
+    package init() {}
+
     /// Counts a file in, which must be counted out by ``removeFile()``.
     ///
     /// - Throws: Where there is no thread to be had.
-    func addFile() throws(Errno) {
+    package func addFile() throws(Errno) {
         let startsThread = state.update { state in
             state.files += 1
             guard state.threads < state.wantedThreads else { return false }
@@ -47,14 +47,17 @@ final class DiskThreads: Sendable {
     }
 
     /// Counts a file out, behind its last job.
-    func removeFile() {
+    package func removeFile() {
         state.update { $0.files -= 1 }
     }
 
     /// Runs a job behind those that are waiting.
-    func run(_ job: @escaping @Sendable () -> Void) {
+    package func run(_ job: @escaping @Sendable () -> Void) {
         state.update { $0.jobs.append(job) }
     }
+
+    /// Whether there are no threads, and no jobs for any.
+    package var isIdle: Bool { state.update { $0.threads == 0 && $0.jobs.isEmpty } }
 
     private static func work(_ state: Monitor<State>) {
         while true {
