@@ -14,7 +14,7 @@ TEST_TARGETS := SluiceTests SluiceFoundationTests SluiceCurlTests SluiceToolTest
 SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
 PYTHON := .build/venv/bin/python
 
-.PHONY: help deps venv build release test lint format docs selftest interop fuzz sanitize soak storm memcheck bench figures gate baseline bench-peers demo clean distclean
+.PHONY: help deps venv build release test lint format docs selftest interop fuzz memcheck sanitize soak storm bench figures gate baseline bench-peers demo clean distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -58,10 +58,6 @@ interop: venv build ## decode what other encoders sent: curl, Python's, Go's, No
 fuzz: ## feed parsers what libFuzzer thinks of, each for FUZZ_SECONDS (default 10)
 	@Scripts/fuzz.sh
 
-memcheck: build ## run the tool's main paths under valgrind, some minutes
-	@Scripts/install-dependencies.sh memcheck
-	@Scripts/memcheck.sh
-
 sanitize: venv ## run the tests under AddressSanitizer and ThreadSanitizer: half an hour
 	@Scripts/sanitize.sh
 
@@ -70,6 +66,10 @@ soak: venv build ## upload and download with random faults, for SOAK_SECONDS (de
 
 storm: venv build ## cancel reading, parsing and transfers at random moments, a thousand times each
 	SLUICE_CANCELLATIONS=$${SLUICE_CANCELLATIONS:-1000} swift test --skip-build --disable-xctest $(FLAGS) --filter 'CancellationStormTests'
+
+memcheck: build ## run the tool's main paths under valgrind, some minutes
+	@Scripts/install-dependencies.sh memcheck
+	@Scripts/memcheck.sh
 
 bench: release ## measure against the physical limit, the short set: less than two minutes
 	.build/release/sluice-bench --quick

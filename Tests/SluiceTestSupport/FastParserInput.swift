@@ -3,7 +3,7 @@ internal import Sluice
 /// A body that a fuzzer made, parsed whole and cut in two at a place that the fuzzer chose.
 ///
 /// What is checked costs little beside the parser itself: ranges lie in what they are ranges of, events come in their
-/// order, the parser stops, and both ways give the same parts, the same content and the same error.
+/// order, content is the body's own bytes, the parser stops, and both ways give the same parts, the same content and the same error.
 package enum FastParserInput {
     /// What a run came to, in a few words that are quick to compare.
     private struct Outcome: Equatable {
@@ -26,17 +26,19 @@ package enum FastParserInput {
         var outcome = Outcome()
         var finding: String?
         private var isOpen = false
+        /// Where in the body the next byte of the content is.
+        private var offset = 0
         private var events = 0
 
         init(_ fuzzed: FuzzedParser) {
             parser = MultipartParser(fuzzed.contentType, limits: fuzzed.limits, policies: fuzzed.policies)
         }
 
-        mutating func feed(_ chunk: Span<UInt8>) {
+        mutating func feed(_ chunk: Span<UInt8>, of body: Span<UInt8>) {
             guard finding == nil, outcome.code == nil else { return }
             do throws(MultipartError) {
                 while let event = try parser.next(in: unsafe chunk.bytes) {
-                    take(event, chunk)
+                    take(event, chunk, body)
                     if finding != nil { return }
                 }
             } catch {
@@ -45,33 +47,34 @@ package enum FastParserInput {
             }
         }
 
-        mutating func finish(_ count: Int) {
+        mutating func finish(_ body: Span<UInt8>) {
             guard finding == nil, outcome.code == nil else { return }
             do throws(MultipartError) {
                 while let event = try parser.finish() {
-                    take(event, Span())
+                    take(event, Span(), body)
                     if finding != nil { return }
                 }
                 outcome.endOffset = parser.byteOffset
                 if !outcome.hasEnd { finding = "it does not end, and does not fail" }
-                if outcome.endOffset > count { finding = "the end is behind the end" }
+                if outcome.endOffset > body.count { finding = "the end is behind the end" }
             } catch {
                 outcome.code = error.code
                 outcome.errorOffset = error.byteOffset
             }
-            if outcome.code != nil, outcome.errorOffset.map({ (0...Int64(count)).contains($0) }) != true {
+            if outcome.code != nil, outcome.errorOffset.map({ (0...Int64(body.count)).contains($0) }) != true {
                 finding = "the error's offset is \(String(describing: outcome.errorOffset))"
             }
-            if parser.work > count * 5 + 100 { finding = "\(parser.work) steps for \(count) bytes" }
+            if parser.work > body.count * 5 + 100 { finding = "\(parser.work) steps for \(body.count) bytes" }
         }
 
-        private mutating func take(_ event: MultipartParser.Event, _ chunk: Span<UInt8>) {
+        private mutating func take(_ event: MultipartParser.Event, _ chunk: Span<UInt8>, _ body: Span<UInt8>) {
             events += 1
             if outcome.hasEnd { finding = "an event behind the end" }
             switch event {
             case .partBegan(let headers):
                 if isOpen { finding = "a part begins in another one" }
                 isOpen = true
+                offset = Int(headers.contentOffset)
                 outcome.parts += 1
                 outcome.headers += headers.fields.count
                 if headers.index != outcome.parts - 1 {
@@ -85,7 +88,7 @@ package enum FastParserInput {
                     return
                 }
                 outcome.contentBytes += range.count
-                for index in range { outcome.add(chunk[index]) }
+                for index in range { add(chunk[index], body) }
             case .heldBody(let range):
                 let held = parser.heldBytes
                 guard isOpen, !range.isEmpty, range.lowerBound >= 0, range.upperBound <= held.count else {
@@ -93,7 +96,7 @@ package enum FastParserInput {
                     return
                 }
                 outcome.contentBytes += range.count
-                for index in range { outcome.add(held[index]) }
+                for index in range { add(held[index], body) }
             case .partEnded:
                 if !isOpen { finding = "a part ends that has not begun" }
                 isOpen = false
@@ -102,6 +105,13 @@ package enum FastParserInput {
                 if isOpen { finding = "the body ends in a part" }
                 outcome.hasEnd = true
             }
+        }
+
+        /// Adds a byte of content, which is the next one of the body's.
+        private mutating func add(_ byte: UInt8, _ body: Span<UInt8>) {
+            if offset >= body.count || body[offset] != byte { finding = "the content at \(offset) is not the body's" }
+            offset += 1
+            outcome.add(byte)
         }
 
         /// More events than there can be for so many bytes are an endless loop.
@@ -120,13 +130,13 @@ package enum FastParserInput {
         let body = input.extracting(droppingFirst: 2)
         let cut = Int(input[1]) % (body.count + 1)
         var whole = Run(fuzzed)
-        whole.feed(body)
-        whole.finish(body.count)
+        whole.feed(body, of: body)
+        whole.finish(body)
         if let finding = whole.finding ?? whole.checkEvents(body.count) { return "whole: \(finding)" }
         var halves = Run(fuzzed)
-        halves.feed(body.extracting(first: cut))
-        halves.feed(body.extracting(droppingFirst: cut))
-        halves.finish(body.count)
+        halves.feed(body.extracting(first: cut), of: body)
+        halves.feed(body.extracting(droppingFirst: cut), of: body)
+        halves.finish(body)
         if let finding = halves.finding ?? halves.checkEvents(body.count) { return "cut at \(cut): \(finding)" }
         return whole.outcome == halves.outcome ? nil : "cut at \(cut): \(halves.outcome) and not \(whole.outcome)"
     }
