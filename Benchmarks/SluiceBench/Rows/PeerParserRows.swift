@@ -18,6 +18,9 @@ enum PeerParserRows {
             row("peer-parser-file", "one part of random bytes", parts: 1) { options in
                 try ParserRows.body(.random, Int(min(options.size, 256 << 20)))
             },
+            row("peer-parser-cached", "one part of random bytes that the processor's cache holds", parts: 1) { _ in
+                try ParserRows.body(.random, 8 << 20)
+            },
             row("peer-parser-parts", "200,000 small parts", parts: 200_000) { _ in try ParserRows.manyParts() },
         ]
     }

@@ -35,9 +35,9 @@ struct DelimiterSuffixReader: Sendable {
     mutating func begin(_ delimiter: ContiguousArray<UInt8>) {
         phase = .boundary
         padding = 0
-        // Where such delimiters are many, none of them costs an allocation.
-        held.removeAll(keepingCapacity: true)
-        held.append(contentsOf: delimiter)
+        // Where such delimiters are many, none of them costs an allocation; and mostly there is nothing to do.
+        if !held.isEmpty { held.removeAll(keepingCapacity: true) }
+        if !delimiter.isEmpty { held.append(contentsOf: delimiter) }
     }
 
     /// Goes on.

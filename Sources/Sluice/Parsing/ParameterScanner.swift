@@ -114,6 +114,8 @@ struct ParameterScanner {
 
 extension ContiguousArray<UInt8> {
     /// Whether the bytes are this text in any case, which has lowercase letters and otherwise only characters below `@`.
+    // Inlined, so that the text's length is known and the comparison is of a few words.
+    @inline(__always)
     func isText(_ text: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount, range.lowerBound >= 0, range.upperBound <= count else {
             return false

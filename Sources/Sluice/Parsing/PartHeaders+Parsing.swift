@@ -34,18 +34,18 @@ extension PartHeaders {
             if let stray = line.stray {
                 throw problem(.invalidHeader, "a header has a CR or NUL in it", at: stray)
             }
-            switch line.name.count {
-            case 19 where lines.isText("content-disposition", at: line.name):
+            switch line.field {
+            case .disposition:
                 guard dispositionPlace == nil else {
                     throw problem(.invalidHeader, "the part has a second Content-Disposition", at: start)
                 }
                 dispositionPlace = line.value
-            case 12 where lines.isText("content-type", at: line.name):
+            case .contentType:
                 guard contentTypePlace == nil else {
                     throw problem(.invalidHeader, "the part has a second Content-Type", at: start)
                 }
                 contentTypePlace = line.value
-            default:
+            case .other:
                 break
             }
             start = line.end
