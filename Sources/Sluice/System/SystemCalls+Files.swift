@@ -1,3 +1,5 @@
+internal import CSluiceShims
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -11,6 +13,18 @@ extension SystemCalls {
     /// Opens a file as the flags of open(2) say; programs that are started meanwhile do not inherit it.
     package static func openFile(_ path: String, _ flags: Int32, permissions: UInt32 = 0) throws(Errno) -> Int32 {
         try retrying { unsafe open(path, flags | O_CLOEXEC, mode_t(permissions)) }
+    }
+
+    package static func details(of descriptor: Int32) throws(Errno) -> FileDetails {
+        var result = sluice_status()
+        try retrying { unsafe sluice_status(descriptor, nil, &result) }
+        return FileDetails(result)
+    }
+
+    package static func details(ofPath path: String) throws(Errno) -> FileDetails {
+        var result = sluice_status()
+        try retrying { unsafe sluice_status(-1, path, &result) }
+        return FileDetails(result)
     }
 
     /// Keeps off the file whoever else asks for the same, for as long as the descriptor is open.
@@ -64,5 +78,24 @@ extension SystemCalls {
     /// The same as ``remove(_:)`` for a file whose staying would do harm.
     package static func delete(_ path: String) throws(Errno) {
         try retrying { unsafe unlink(path) }
+    }
+}
+
+/// What `fstat` says of a file, with what writing asks.
+package struct FileDetails: Sendable {
+    package let status: FileStatus
+    /// Who may read, write and execute it: the nine bits of the mode.
+    package let permissions: UInt32
+    package let user: UInt32
+    package let group: UInt32
+    /// How many names it has.
+    package let linkCount: UInt64
+
+    init(_ status: sluice_status) {
+        self.status = FileStatus(status)
+        permissions = status.mode & 0o777
+        user = status.user
+        group = status.group
+        linkCount = status.links
     }
 }

@@ -343,7 +343,7 @@ package enum SystemCalls {
     }
 }
 
-/// What `fstat` says of a file, as far as the engine asks.
+/// What `fstat` says of a file, as far as reading asks, which keeps one for each file part: see ``FileDetails``.
 package struct FileStatus: Sendable {
     package enum Kind: Sendable {
         case regular
@@ -360,12 +360,6 @@ package struct FileStatus: Sendable {
     let modified: Int64
     /// False for a regular file with content but no blocks: sparse, inlined, or made up (procfs).
     let hasBlocks: Bool
-    /// Who may read, write and execute it: the nine bits of the mode.
-    package let permissions: UInt32
-    package let user: UInt32
-    package let group: UInt32
-    /// How many names it has.
-    package let linkCount: UInt64
 
     init(_ status: sluice_status) {
         switch mode_t(status.mode) & S_IFMT {
@@ -379,10 +373,6 @@ package struct FileStatus: Sendable {
         identity = FileIdentity(device: status.device, inode: status.inode, born: status.born)
         modified = status.modified
         hasBlocks = status.blocks > 0
-        permissions = status.mode & 0o777
-        user = status.user
-        group = status.group
-        linkCount = status.links
     }
 }
 

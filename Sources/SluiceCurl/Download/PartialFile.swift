@@ -81,16 +81,16 @@ final class PartialFile {
     }
 
     /// What is to be replaced, be it there or not: what a symbolic link leads to, so that the link stays.
-    private func target() throws(TransferError) -> (path: String, old: FileStatus?) {
-        let old: FileStatus
+    private func target() throws(TransferError) -> (path: String, old: FileDetails?) {
+        let old: FileDetails
         do throws(Errno) {
-            old = try SystemCalls.status(ofPath: path)
+            old = try SystemCalls.details(ofPath: path)
         } catch {
             guard error == .notFound else { throw self.error("cannot be looked at", error) }
             if SystemCalls.exists(path) { throw self.error("is a symbolic link to what does not exist") }
             return (path, nil)
         }
-        switch old.kind {
+        switch old.status.kind {
         case .regular: break
         case .directory: throw error("is a directory; name a file in it")
         default: throw error("is no regular file; take the chunks and write them")
@@ -148,8 +148,8 @@ final class PartialFile {
     /// - Returns: False where it has lost its name meanwhile.
     /// - Throws: Where it is in another download's hands, or is no partial file.
     private func claim(_ descriptor: Int32, at partialPath: String) throws(TransferError) -> Bool {
-        let opened = try status(of: descriptor)
-        guard opened.kind == .regular, opened.user == geteuid(), opened.linkCount <= 1 else {
+        let opened = try details(of: descriptor)
+        guard opened.status.kind == .regular, opened.user == geteuid(), opened.linkCount <= 1 else {
             throw strange(partialPath)
         }
         // A file system without locks has none to be in the way.
@@ -168,7 +168,7 @@ final class PartialFile {
             if error == .notFound { return false }
             throw self.error("its partial file cannot be looked at", error)
         }
-        guard named.identity == opened.identity else { return false }
+        guard named.identity == opened.status.identity else { return false }
         // Older ones may be anybody's to read.
         try? SystemCalls.setPermissions(of: descriptor, to: 0o600)
         return true
@@ -179,14 +179,14 @@ final class PartialFile {
         error("\(printable(partialPath)) is in the way: no regular file, or not yours alone; remove it")
     }
 
-    private func status(of descriptor: Int32) throws(TransferError) -> FileStatus {
-        try attempt("cannot be looked at") { () throws(Errno) in try SystemCalls.status(of: descriptor) }
+    private func details(of descriptor: Int32) throws(TransferError) -> FileDetails {
+        try attempt("cannot be looked at") { () throws(Errno) in try SystemCalls.details(of: descriptor) }
     }
 
     /// What an earlier download left behind; all else is removed.
     private func resumePoint(_ isAbandoned: () -> Bool) throws(TransferError) -> ResumePoint? {
         guard let place, let urlDigest else { return nil }
-        let found = try status(of: place.descriptor).size
+        let found = try details(of: place.descriptor).status.size
         let record = found > 0 ? try readRecord() : nil
         isUnknown = false
         guard let record, record.urlDigest == urlDigest, found <= record.total ?? .max else {
@@ -217,8 +217,8 @@ final class PartialFile {
             throw self.error("what an earlier download left cannot be read", error)
         }
         defer { SystemCalls.close(descriptor) }
-        let found = try status(of: descriptor)
-        guard found.kind == .regular, found.user == geteuid() else { return nil }
+        let found = try details(of: descriptor)
+        guard found.status.kind == .regular, found.user == geteuid() else { return nil }
         var failure: Errno?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: PartialRecord.longest) { buffer, count in
             do throws(Errno) {
