@@ -47,6 +47,32 @@ final class ResponseCollector {
         return Int(length) == body.count
     }
 
+    /// Why it is not clear where the body ends, so that what comes may be a part of it (RFC 9112 section 6.3); nil where
+    /// it is.
+    ///
+    /// libcurl takes what it understands of such fields.
+    var framingFlaw: String? {
+        func values(_ name: String) -> [String] {
+            headers.filter { $0.name.lowercased() == name }.flatMap {
+                $0.value.split(separator: ",", omittingEmptySubsequences: false).map {
+                    $0.lowercased().trimmingBlanks()
+                }
+            }
+        }
+        // White space before the colon, which makes it another field to some readers and not to others.
+        if headers.contains(where: { $0.name.utf8.last.map(Self.isBlank) == true }) {
+            return "a field with white space before its colon"
+        }
+        let lengths = values("content-length")
+        for length in lengths
+        where length != lengths[0] || !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int64(length) == nil {
+            return "a Content-Length that is none"
+        }
+        let codings = values("transfer-encoding")
+        if !codings.isEmpty, codings.last != "chunked" { return "a Transfer-Encoding that does not end in chunked" }
+        return nil
+    }
+
     /// Where the response redirects to, if it is one to follow.
     var redirectLocation: String? {
         guard followsRedirects, isHeadComplete, let status, [301, 302, 303, 307, 308].contains(status) else {
@@ -127,5 +153,15 @@ final class ResponseCollector {
         while let first = unsafe text.first, isBlank(first) { unsafe text.removeFirst() }
         while let last = unsafe text.last, isBlank(last) { unsafe text.removeLast() }
         return unsafe String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// Without the spaces and tabs around it.
+    fileprivate func trimmingBlanks() -> String {
+        let rest = drop { $0 == " " || $0 == "\t" }
+        return String(
+            rest.prefix(upTo: rest.lastIndex { $0 != " " && $0 != "\t" }.map(rest.index(after:)) ?? rest.startIndex)
+        )
     }
 }

@@ -9,11 +9,18 @@ struct StreamFate {
     private var stream: Int?
 
     /// Takes a line of libcurl's information.
-    mutating func hear(_ line: String) {
+    ///
+    /// - Parameters:
+    ///   - line: The line.
+    ///   - hasBody: Whether the request has a body, which libcurl asks for anew before it sends it again by itself. A
+    ///     request without one is sent again without a word, and may be seen then.
+    mutating func hear(_ line: String, hasBody: Bool) {
         if line.hasPrefix("REFUSED_STREAM") {
-            isUnseen = true
+            isUnseen = hasBody
         } else if let stream = Self.number(behind: "Using Stream ID: ", in: line) {
             self.stream = stream
+            // Sent again, maybe: of this stream nothing is known.
+            isUnseen = false
         } else if let last = Self.number(behind: "last_stream=", in: line), line.contains("GOAWAY") {
             isConnectionClosing = true
             // It may be about another stream on the same connection.

@@ -164,7 +164,7 @@ final class Transfer {
             } else {
                 let response = response
                 wait = canRepeat ? retry.delay(after: response) : nil
-                verdict = wait == nil ? sink?.begin(response) ?? .collect : .collect
+                verdict = wait == nil ? sink.map { begin($0, response) } ?? .collect : .collect
                 if case .take = verdict, let sink { ticket.meter?.advance(to: sink.position, of: sink.total) }
             }
         }
@@ -172,6 +172,13 @@ final class Transfer {
         case .startOver, .refuse: return false
         case .take, .collect, nil: return true
         }
+    }
+
+    private func begin(_ sink: any BodySink, _ response: CurlResponse) -> SinkVerdict {
+        if [200, 206].contains(response.status), let flaw = collector.framingFlaw {
+            return .refuse(.protocolError, "the server sends \(flaw), so that it cannot be told where the content ends")
+        }
+        return sink.begin(response)
     }
 
     /// Whether the body can be had from its start again, or still.
@@ -211,7 +218,10 @@ final class Transfer {
 
     /// Takes what libcurl says.
     func takeDebug(_ type: curl_infotype, _ bytes: UnsafeRawBufferPointer) {
-        if type == CURLINFO_TEXT, hop.maySpeakHTTP2 { fate.hear(unsafe String(decoding: bytes, as: UTF8.self)) }
+        if type == CURLINFO_TEXT, hop.maySpeakHTTP2 {
+            let hasBody = feed != nil && hop.sendsBody && ticket.body?.contentLength != 0
+            fate.hear(unsafe String(decoding: bytes, as: UTF8.self), hasBody: hasBody)
+        }
         unsafe debugLog?.take(type, bytes)
     }
 

@@ -1,6 +1,14 @@
 import Sluice
 import SluiceCurl
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One download of `sluice download`.
 struct Download: Sendable {
     private let options: DownloadOptions
@@ -61,7 +69,9 @@ struct Download: Sendable {
         let what = ToolError(error)
         if let hint = redirectHint(error.response) { return ToolError(what.exitCode, what.message + hint) }
         // What came is of use where it is still there: the transport knows.
-        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode), Self.hasPartialFile(path)
+        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode), error.code != .fileInUse,
+            // What is in the way of it is no partial file; a disk that is full has one.
+            error.code != .fileFailed || [ENOSPC, EDQUOT, EIO].contains(error.errno ?? 0), Self.hasPartialFile(path)
         else { return what }
         return ToolError(what.exitCode, "\(what.message); what came is kept, and -C goes on with it")
     }

@@ -27,7 +27,8 @@ the last one nothing. A fault is one of
     ok                        nothing
 
 and `etag=strong|weak|none` (strong), `modified=yes|now|no` (no; a Last-Modified of yesterday, or of this second),
-`length=yes|no` (yes; else the body ends with the connection).
+`length=yes|no` (yes; else the body ends with the connection), and `framing=A|B` for an answer with these fields in place of
+a Content-Length, five bytes, and the end of the connection.
 """
 
 from __future__ import annotations
@@ -261,6 +262,9 @@ class Connection:
             if kind != "bare-206":
                 total = "*" if kind == "open-range" else len(content)
                 headers.append(f"Content-Range: bytes {start}-{end - 1}/{total}")
+        if "framing" in query:
+            self._send(status, content[:5], *headers, *query["framing"].split("|"))
+            return False
         body = content[start:end]
         has_length = query.get("length", "yes") == "yes"
         headers.append(f"Content-Length: {len(body)}" if has_length else "Connection: close")

@@ -276,6 +276,39 @@ import Darwin
         #expect(try names() == [name])
     }
 
+    @Test(arguments: [
+        "Content-Length: 99999999999999999999", "Content-Length: 9223372036854775808", "Content-Length: 0x10",
+        "Content-Length: 1e1", "Content-Length : 10", "Content-Length: -1", "Content-Length: +5",
+        "Content-Length: 5, 6",
+        "Content-Length: 5|Content-Length: 9", "Content-Length: ", "Content-Length: 10|Transfer-Encoding: identity",
+        "Transfer-Encoding: ", "Transfer-Encoding: chunked, identity",
+    ])
+    func `What has no certain end does not take a file's place`(framing: String) async throws {
+        try directory.file("target", Array("old".utf8))
+        let escaped = framing.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let place = try await Fixtures.faults.place(query: "framing=\(escaped)")
+        let error = await failure { try await client.download(CurlRequest(url: place.file()), toFile: target).response }
+        #expect(error?.code == .protocolError || error?.code == .connectionLost, "\(String(describing: error))")
+        #expect(try contents(target) == Array("old".utf8))
+    }
+
+    @Test func `What another URL left behind stays until a server sends something else`() async throws {
+        let place = try await broken("close@600000")
+        let other = try await Fixtures.faults.place("404", "503")
+        for _ in 0..<2 {
+            var request = CurlRequest(url: other.file())
+            request.retry = .never
+            let error = await failure { try await client.download(request, toFile: target).response }
+            #expect(error?.code == .unexpectedStatus)
+        }
+        _ = await failure {
+            try await client.download(CurlRequest(url: "http://127.0.0.1:9/"), toFile: target).response
+        }
+        let file = try await client.download(CurlRequest(url: place.file()), toFile: target)
+        #expect(file.resumedBytes == 600_000)
+        #expect(try await difference(contents(), Fixtures.faults.content) == nil)
+    }
+
     @Test func `A download that another URL left behind is not gone on with`() async throws {
         _ = try await broken("close@600000")
         let place = try await Fixtures.faults.place()

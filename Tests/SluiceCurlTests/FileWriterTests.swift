@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceTestSupport
 import Synchronization
@@ -33,5 +34,24 @@ import Testing
         #expect(await ProcessState.settles { released == nil })
         #expect(threads.isIdle)
         #expect(try directory.names() == (commits ? ["target"] : []))
+    }
+
+    @Test(arguments: [0, 3, 6])
+    func `A file that another program has changed does not take its place`(size: Int) throws {
+        let directory = try TemporaryDirectory()
+        try directory.file("target", Array("old".utf8))
+        let file = PartialFile("\(directory.path)/target", .init(), urlDigest: nil)
+        _ = try file.open { false }
+        let block = FileWriter.Block()
+        _ = unsafe Array("hello".utf8).withUnsafeBytes { unsafe block.append($0) }
+        try file.write(block)
+        let names = try directory.names().filter { $0 != "target" }
+        #expect(names.count == 1)
+        #expect(unsafe truncate("\(directory.path)/\(names[0])", off_t(size)) == 0)
+        let error = #expect(throws: TransferError.self) { _ = try file.commit(total: 5) { false } }
+        #expect(error?.code == .contentMismatch)
+        file.close(keeps: false)
+        #expect(try TemporaryDirectory.contents(ofFile: "\(directory.path)/target") == Array("old".utf8))
+        #expect(try directory.names() == ["target"])
     }
 }

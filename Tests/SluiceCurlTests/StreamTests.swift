@@ -123,10 +123,20 @@ import Testing
     ])
     func `What became of a stream is heard from libcurl`(lines: [String], isUnseen: Bool, isClosing: Bool) {
         var fate = StreamFate()
-        for line in lines { fate.hear(line + "\n") }
+        for line in lines { fate.hear(line + "\n", hasBody: true) }
         #expect(fate.isUnseen == isUnseen)
         #expect(fate.isConnectionClosing == isClosing)
         fate.beginBody()
+        #expect(!fate.isUnseen)
+    }
+
+    @Test func `What was refused is seen once it is sent again`() {
+        var fate = StreamFate()
+        fate.hear("REFUSED_STREAM, retrying a fresh connect\n", hasBody: true)
+        fate.hear("Using Stream ID: 1 (easy handle 0x55)\n", hasBody: true)
+        #expect(!fate.isUnseen)
+        // Which libcurl does without a word where it has no body to ask for.
+        fate.hear("REFUSED_STREAM, retrying a fresh connect\n", hasBody: false)
         #expect(!fate.isUnseen)
     }
 }

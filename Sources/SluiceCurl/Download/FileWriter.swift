@@ -63,7 +63,7 @@ final class FileWriter: Sendable {
         self.file = Mutex(file)
         self.threads = threads
         self.notify = notify
-        try threads.addFile()
+        try threads.beginFile()
     }
 
     // MARK: From the client's thread
@@ -151,7 +151,7 @@ final class FileWriter: Sendable {
                 // Abandoned meanwhile: closing comes next.
                 guard let committed else { return }
                 markClosed()
-                threads.removeFile()
+                threads.endFile()
                 notify(.committed(path: committed.path, byteCount: committed.byteCount))
             default: break
             }
@@ -164,7 +164,7 @@ final class FileWriter: Sendable {
     private func close(keeps: Bool) {
         file.withLock { $0.close(keeps: keeps) }
         markClosed()
-        threads.removeFile()
+        threads.endFile()
         notify(.closed)
     }
 

@@ -189,11 +189,16 @@ final class PartialFile {
         let found = try details(of: place.descriptor).status.size
         let record = found > 0 ? try readRecord() : nil
         isUnknown = false
-        guard let record, record.urlDigest == urlDigest, found <= record.total ?? .max else {
+        guard let record, found <= record.total ?? .max else {
             try restart(nil)
             return nil
         }
         hasRecord = true
+        // Of something else, which stays until there is something to take its place.
+        guard record.urlDigest == urlDigest else {
+            size = found
+            return nil
+        }
         // Of a file that is whole the last byte is asked for again: the answer tells whether it is still the same.
         size = record.total.map { min(found, $0 - 1) } ?? found
         guard size > 0 else {
@@ -346,12 +351,8 @@ final class PartialFile {
         let directory = options.synchronizes ? try openDirectory(of: place.target) : nil
         defer { if let directory { SystemCalls.close(directory) } }
         isGiven = true
-        // Only root can give files away; for others it stays theirs.
-        if let owner = place.owner {
-            try? SystemCalls.setOwner(of: place.descriptor, user: owner.user, group: owner.group)
-        }
         try attempt("cannot be given its mode") { () throws(Errno) in
-            try SystemCalls.setPermissions(of: place.descriptor, to: place.permissions)
+            try SystemCalls.setAccess(of: place.descriptor, permissions: place.permissions, owner: place.owner)
         }
         if options.synchronizes {
             try attempt("cannot be brought to the disk") { () throws(Errno) in
@@ -371,6 +372,12 @@ final class PartialFile {
     }
 
     private func check(_ total: Int64?) throws(TransferError) {
+        if let place {
+            let found = try details(of: place.descriptor).status.size
+            if found != size {
+                throw mismatch("\(size) bytes were written, and it has \(found): another program has changed it")
+            }
+        }
         if let total = options.length ?? total, size != total {
             throw mismatch("\(size) bytes came, and it should have \(total)")
         }
