@@ -10,11 +10,18 @@ package struct CancellationStorm: Sendable {
         package var description: String { "\(cancelled) cancelled, \(completed) completed" }
     }
 
+    private enum Problem: Error {
+        /// Work that nobody cancelled says that it was.
+        case endedUncancelled
+        /// No cancellation came before the work was done.
+        case neverCancelled
+    }
+
     private let count: Int
     private let seed: UInt64
 
     /// How often work is cancelled in each test of this kind: a few times, or as often as the environment says in
-    /// `SLUICE_CANCELLATIONS`, as `make soak` does.
+    /// `SLUICE_CANCELLATIONS`, as `make storm` does.
     package static func count(_ environment: [String: String], few: Int) -> Int {
         environment["SLUICE_CANCELLATIONS"].flatMap { Int($0) } ?? few
     }
@@ -40,7 +47,9 @@ package struct CancellationStorm: Sendable {
         for _ in 0..<2 {
             let start = SuspendingClock.now
             try await withThrowingTaskGroup { group in
-                for index in 0..<width { group.addTask { _ = try await work(index) } }
+                for index in 0..<width {
+                    group.addTask { if try await !work(index) { throw Problem.endedUncancelled } }
+                }
                 try await group.waitForAll()
             }
             longest = max((SuspendingClock.now - start) * 1.2, .microseconds(200))
@@ -67,6 +76,8 @@ package struct CancellationStorm: Sendable {
             }
             started += delays.count
         }
+        // By chance that is as good as impossible where there are so many.
+        if count >= 64, counts.cancelled == 0 { throw Problem.neverCancelled }
         return counts
     }
 }

@@ -97,7 +97,7 @@ public final class BodyReader {
     /// For bodies that wait for nothing else (``MultipartBody/waitsForSequencesOnly``), where nothing is to be skipped
     /// (``skipsToItsStart``).
     ///
-    /// - Parameter notify: Called once, from another thread, when it would not wait any more.
+    /// - Parameter notify: Called once when it would not wait any more, mostly from another thread.
     /// - Returns: False where it would wait; else nothing is called.
     package func isReady(notify: @escaping @Sendable () -> Void) -> Bool {
         guard failure == nil, index < stop, absolutePosition != end,

@@ -28,7 +28,9 @@ struct BoundaryRuns: Sendable {
         self.table = table
     }
 
-    /// The table's answer for the four bytes there.
+    /// The table's answer for the four bytes there, which the caller vouches for.
+    ///
+    /// A hash has ``hashBits``; without its lower six it is less than the table has words.
     ///
     /// - Returns: The answer in the lowest bit; the others mean nothing.
     @inline(__always)

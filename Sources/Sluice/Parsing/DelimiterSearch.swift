@@ -12,7 +12,8 @@
 /// apart that what was equal does not overlap: the work is linear for any bytes, and of two comparisons for each 16 bytes
 /// at most.
 ///
-/// This file is the parser's only one that reads memory without bounds checks. What makes it sound: `needle` has at
+/// Four of the parser's files read memory without bounds checks: this one, ``BoundaryRuns``, `ByteSearch.swift` and
+/// `ParameterScanner.swift`, each of which says why it may. What makes this one sound: `needle` has at
 /// least 4 bytes (a line break, two hyphens, one character); a probe at `i` reads 16 bytes at `i` plus at most `last`,
 /// which is the needle's length less one, and only where `i + 15 + last` is inside the bytes; a comparison at `i` reads
 /// `needle.count` bytes from `i`, and only where `i + last` is inside them; a place of four bytes is the end of a

@@ -57,7 +57,7 @@ final class FileSaver: Sendable {
 
     func start() throws(MultipartError) {
         do {
-            try Self.threads.addFile()
+            try Self.threads.beginFile()
         } catch {
             throw MultipartError(.resourcesExhausted, "no thread to write on", error)
         }
@@ -107,18 +107,18 @@ final class FileSaver: Sendable {
 
     // MARK: On a thread
 
-    /// Writes what is queued, until there is no more.
+    /// Does what is next; what follows it waits behind the other files, so that none keeps a thread to its end.
     private func work() {
         do throws(MultipartError) {
-            while true {
-                switch nextWork() {
-                case .write(let pieces): try write(pieces)
-                case .finish:
-                    try openFile().commit()
-                    return end(.success(()))
-                case .abandon: throw .cancelledRead
-                case .rest: return
-                }
+            switch nextWork() {
+            case .write(let pieces):
+                try write(pieces)
+                Self.threads.run { self.work() }
+            case .finish:
+                try openFile().commit()
+                end(.success(()))
+            case .abandon: throw .cancelledRead
+            case .rest: break
             }
         } catch {
             end(.failure(error))
@@ -146,7 +146,7 @@ final class FileSaver: Sendable {
     private func end(_ outcome: Result<Void, MultipartError>) {
         // Closed, and removed unless it has its name, before anybody is told.
         output.file = nil
-        Self.threads.removeFile()
+        Self.threads.endFile()
         state.withLock { state in
             state.outcome = outcome
             state.queue = []

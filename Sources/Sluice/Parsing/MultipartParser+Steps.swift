@@ -57,7 +57,7 @@ extension MultipartParser {
             guard byte == scanner.delimiter[expected] else {
                 throw MultipartError(
                     .unexpectedPreamble,
-                    "the body does not begin with its delimiter, which is -- and the Content-Type's boundary",
+                    "the body does not begin with its delimiter, which is -- and the boundary; check the boundary",
                     byteOffset: origin + Int64(cursor)
                 )
             }

@@ -120,6 +120,7 @@ extension ContiguousArray<UInt8> {
         guard range.count == text.utf8CodeUnitCount, range.lowerBound >= 0, range.upperBound <= count else {
             return false
         }
+        // Each read lies within `range`, which is within the array, and within `text`, which is as long.
         // Of these texts' characters only the letters have the bit 0x40; the bit 0x20 is their case.
         return unsafe withUnsafeBytes { bytes in
             text.withUTF8Buffer { text in

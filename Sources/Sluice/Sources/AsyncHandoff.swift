@@ -39,7 +39,7 @@ final class AsyncHandoff: ByteCursor {
 
     /// Says whether a read, or ``finish()``, would wait.
     ///
-    /// - Parameter notify: Called once, from another thread, when it would not wait any more.
+    /// - Parameter notify: Called once when it would not wait any more, mostly from another thread.
     /// - Returns: False where it would wait; else nothing is called.
     func isReady(notify: @escaping @Sendable () -> Void) -> Bool {
         if current != nil { return true }

@@ -21,33 +21,32 @@ package final class DiskThreads: Sendable {
 
     package init() {}
 
-    /// Counts a file in, which must be counted out by ``removeFile()``.
+    /// Counts a file in, which must be counted out by ``endFile()``.
     ///
-    /// - Throws: Where there is no thread to be had.
-    package func addFile() throws(Errno) {
-        let startsThread = state.update { state in
-            state.files += 1
-            guard state.threads < state.wantedThreads else { return false }
-            state.threads += 1
-            return true
-        }
-        guard startsThread else { return }
-        do {
-            // The thread must not keep this object alive, which says nothing to it.
-            let state = state
-            try WorkerThread.start("sluice-disk") { Self.work(state) }
-        } catch {
-            let canWait = state.update { state in
-                state.threads -= 1
-                if state.threads == 0 { state.files -= 1 }
-                return state.threads > 0
+    /// - Throws: Where there is no thread to be had, and none that the file could wait for.
+    package func beginFile() throws(Errno) {
+        // The thread must not keep this object alive, which says nothing to it.
+        let state = state
+        // Under the lock: a thread that another file counts on must be one that has started.
+        let outcome = state.update { known -> Result<Void, Errno> in
+            known.files += 1
+            guard known.threads < known.wantedThreads else { return .success(()) }
+            do throws(Errno) {
+                try WorkerThread.start("sluice-disk") { Self.work(state) }
+                known.threads += 1
+            } catch {
+                if known.threads == 0 {
+                    known.files -= 1
+                    return .failure(error)
+                }
             }
-            if !canWait { throw error }
+            return .success(())
         }
+        try outcome.get()
     }
 
     /// Counts a file out, behind its last job.
-    package func removeFile() {
+    package func endFile() {
         state.update { $0.files -= 1 }
     }
 

@@ -109,9 +109,10 @@ package final class NewFile: Sendable {
             defer { state.descriptor = -1 }
             return state.descriptor
         }
-        // Only root can give files away; for others it stays theirs. What has no permissions to set needs none.
-        if let owner = place.owner { try? SystemCalls.setOwner(of: descriptor, user: owner.user, group: owner.group) }
-        if let mode = place.mode { try? SystemCalls.setPermissions(of: descriptor, to: mode) }
+        // Where it cannot be, it stays its owner's alone.
+        if let mode = place.mode {
+            try? SystemCalls.setAccess(of: descriptor, permissions: mode, owner: place.owner)
+        }
         do {
             // Before it gets its name: some file systems say only now that there was no room.
             try SystemCalls.closeWritten(descriptor)

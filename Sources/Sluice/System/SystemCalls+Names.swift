@@ -55,6 +55,29 @@ extension SystemCalls {
         try retrying { fchown(descriptor, user, group) }
     }
 
+    /// Lets the same people use a new file as used the one that it replaces, or fewer.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The new file, which is the process's own.
+    ///   - permissions: The old file's nine bits.
+    ///   - owner: Whose the old file was. Only root can give files away, and others only to groups that they are in.
+    /// - Throws: Where it cannot be given permissions.
+    package static func setAccess(
+        of descriptor: Int32,
+        permissions: UInt32,
+        owner: (user: UInt32, group: UInt32)?
+    ) throws(Errno) {
+        var permissions = permissions
+        if let owner, (try? setOwner(of: descriptor, user: owner.user, group: owner.group)) == nil,
+            // The user as it is.
+            (try? setOwner(of: descriptor, user: .max, group: owner.group)) == nil
+        {
+            // It is another group's, which is to have no more rights in it than anybody.
+            permissions &= ~0o070 | (permissions & 0o007) << 3
+        }
+        try setPermissions(of: descriptor, to: permissions)
+    }
+
     // MARK: Names
 
     /// What has this name; nil where nothing has.

@@ -204,6 +204,8 @@ package enum SystemCalls {
         while unsafe !rest.isEmpty {
             do throws(Errno) {
                 let count = unsafe try write(descriptor, rest)
+                // What takes nothing and has no error would be asked for ever.
+                guard count > 0 else { throw .inputOutput }
                 unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } catch {
                 guard waits, error == .wouldBlock else { throw error }

@@ -140,6 +140,28 @@ import Testing
         if !names.isEmpty { #expect(try TemporaryDirectory.contents(ofFile: path("file")) == Array("old".utf8)) }
     }
 
+    @Test(arguments: [(0o660, 0o600), (0o664, 0o644), (0o646, 0o646), (0o777, 0o777), (0o640, 0o600)] as [(Int, Int)])
+    func `Where a file cannot be given to the old one's group, another group gets no rights of it`(
+        old: Int,
+        new: Int
+    ) async throws {
+        _ = try directory.file("file", Array("old".utf8))
+        try #require(unsafe chmod(path("file"), mode_t(old)) == 0)
+        await #expect(processExitsWith: .success) {
+            [path = path("file") as String, old = old as Int, new = new as Int] in
+            for (function, mode) in [("setOwner", new), ("nothing", old)] {
+                let file = try NewFile(path, replacing: .file)
+                try file.create()
+                SystemFaults.arm(.init(functions: [function], .failure(Errno(EPERM))))
+                try file.commit()
+                _ = SystemFaults.disarm()
+                var status = stat()
+                #expect(unsafe stat(path, &status) == 0 && Int(status.st_mode & 0o777) == mode, "\(function)")
+                #expect(unsafe chmod(path, mode_t(old)) == 0)
+            }
+        }
+    }
+
     // MARK: Systems that know less
 
     @Test(arguments: [EINVAL, ENOSYS, ENOTSUP])
