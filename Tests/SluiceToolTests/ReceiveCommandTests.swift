@@ -97,6 +97,8 @@ import Darwin
         "Transfer-Encoding: xchunked\r\nContent-Length: LENGTH", "Transfer-Encoding: xchunked",
         "Transfer-Encoding : chunked\r\nContent-Length: LENGTH", "Transfer-Encoding: identity, chunked",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "Transfer-Encoding: chunked", "",
+        "Transfer-Encoding:\r\n chunked\r\nContent-Length: LENGTH", "Content-Length: LENGTH\r\nHost: localhost",
+        "Content-Length: LENGTH\r\nContent-Type: multipart/form-data; boundary=C",
     ]
 
     @Test(arguments: framings)

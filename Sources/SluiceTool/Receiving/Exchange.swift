@@ -35,12 +35,13 @@ final class Exchange {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path, without the query.
+    ///   - version: The protocol's version, as in `HTTP/1.1`.
     ///   - connection: The connection.
     /// - Returns: Whether the connection is to stay open.
-    func begin(_ method: String, _ path: String, _ connection: OpaquePointer) -> Bool {
+    func begin(_ method: String, _ path: String, _ version: String, _ connection: OpaquePointer) -> Bool {
         switch method {
         case "POST", "PUT":
-            return unsafe beginUpload(connection)
+            return unsafe beginUpload(version, connection)
         case "GET", "HEAD":
             guard path == "/" else {
                 return unsafe answer(connection, .error(404, "there is only the page at / to see"))
@@ -51,8 +52,8 @@ final class Exchange {
         }
     }
 
-    private func beginUpload(_ connection: OpaquePointer) -> Bool {
-        if let reason = unsafe Self.framingFlaw(connection) {
+    private func beginUpload(_ version: String, _ connection: OpaquePointer) -> Bool {
+        if let reason = unsafe Self.framingFlaw(connection, version) {
             outcome = .refused(status: 400, reason: reason)
             let socket = unsafe sluice_mhd_socket(connection)
             // Where the body ends cannot be told, so that the answer is the last thing to be said here.
@@ -77,10 +78,16 @@ final class Exchange {
 
     /// Why it is not clear where the body ends, so that another reader might see the end elsewhere (RFC 9112 section
     /// 6.3); nil where it is.
-    private static func framingFlaw(_ connection: OpaquePointer) -> String? {
+    private static func framingFlaw(_ connection: OpaquePointer, _ version: String) -> String? {
         let lengths = unsafe sluice_mhd_header_count(connection, "Content-Length")
         let codings = unsafe sluice_mhd_header_count(connection, "Transfer-Encoding")
         if lengths + codings > 1 { return "the request says more than once how long its body is" }
+        // RFC 9112 section 6.1.
+        if codings == 1, version == "HTTP/1.0" { return "the request has a Transfer-Encoding, which HTTP/1.0 has not" }
+        for name in ["Host", "Origin", "Sec-Fetch-Site", "Content-Type"]
+        where unsafe sluice_mhd_header_count(connection, name) > 1 {
+            return "the request has more than one \(name)"
+        }
         if lengths == 1, unsafe header("Content-Length", connection).flatMap({ Int64($0) }) == nil {
             return "the request has a Content-Length that is none"
         }
@@ -232,7 +239,8 @@ final class Exchange {
     private func send(_ answer: Answer, _ socket: Int32) -> Bool {
         let headers = answer.headers + [("Content-Length", "\(answer.body.utf8.count)"), ("Connection", "close")]
         let lines =
-            ["HTTP/1.1 \(answer.status) Refused"] + headers.map { "\($0.name): \($0.value)" } + ["", answer.body]
+            ["HTTP/1.1 \(answer.status) \(unsafe String(cString: MHD_get_reason_phrase_for(UInt32(answer.status))))"]
+            + headers.map { "\($0.name): \($0.value)" } + ["", answer.body]
         let bytes = Array(lines.joined(separator: "\r\n").utf8)
         // Nothing was sent before, so it fits into the socket's buffer.
         return unsafe CMicroHTTPD.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count

@@ -17,7 +17,7 @@ struct ListenAddress: Sendable {
 
     private let text: String
     private let kind: Kind
-    private let port: UInt16
+    let port: UInt16
 
     /// This machine alone.
     static let loopback = "127.0.0.1"

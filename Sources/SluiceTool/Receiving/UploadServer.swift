@@ -62,7 +62,12 @@ final class UploadServer: @unchecked Sendable {
             return unsafe sluice_mhd_start(options, UploadServer.access, UploadServer.completed, context)
         }
         guard unsafe daemon != nil else {
-            throw .system(.unavailable, settings.address.url(port: 0), "cannot be listened on", errno)
+            throw .system(
+                .unavailable,
+                settings.address.url(port: settings.address.port),
+                "cannot be listened on",
+                errno
+            )
         }
     }
 
@@ -84,7 +89,15 @@ final class UploadServer: @unchecked Sendable {
     // MARK: Callbacks
 
     /// Called with a request's head, with each piece of its body, and at its end.
-    private static let access: MHD_AccessHandlerCallback = { context, connection, url, method, _, data, size, state in
+    private static let access: MHD_AccessHandlerCallback = {
+        context,
+        connection,
+        url,
+        method,
+        version,
+        data,
+        size,
+        state in
         guard let context = unsafe context, let connection = unsafe connection, let size = unsafe size,
             let state = unsafe state
         else { return .NO }
@@ -99,8 +112,13 @@ final class UploadServer: @unchecked Sendable {
         let server = unsafe Unmanaged<UploadServer>.fromOpaque(context).takeUnretainedValue()
         let exchange = Exchange(server.settings)
         unsafe state.pointee = Unmanaged.passRetained(exchange).toOpaque()
-        guard let method = unsafe method, let url = unsafe url else { return .NO }
-        return unsafe exchange.begin(String(cString: method), String(cString: url), connection) ? .YES : .NO
+        guard let method = unsafe method, let url = unsafe url, let version = unsafe version else { return .NO }
+        return unsafe exchange.begin(
+            String(cString: method),
+            String(cString: url),
+            String(cString: version),
+            connection
+        ) ? .YES : .NO
     }
 
     /// Called when a request was answered, or will not be.
