@@ -30,6 +30,7 @@ build: deps ## build everything, tests too (debug)
 
 release: deps ## build the tool, the libraries and the benchmark (release)
 	swift build $(RELEASE_FLAGS)
+	@echo "Building the tool again, with the Swift runtime in it"
 	tool=$$(Scripts/build-tool.sh $(FLAGS)); [ "$$tool" -ef .build/release/sluice ] || cp -f "$$tool" .build/release/sluice
 
 test: lint venv build selftest ## everything that needs no more than Swift, Python, nginx and curl
@@ -65,7 +66,7 @@ soak: venv build ## upload and download with random faults, for SOAK_SECONDS (de
 	@Scripts/soak.sh
 
 storm: venv build ## cancel reading, parsing and transfers at random moments, a thousand times each
-	SLUICE_CANCELLATIONS=$${SLUICE_CANCELLATIONS:-1000} swift test --skip-build --disable-xctest $(FLAGS) --filter 'CancellationStormTests'
+	SLUICE_CANCELLATIONS=$${SLUICE_CANCELLATIONS:-1000} swift test --skip-build --disable-xctest $(FLAGS) --filter '(CancellationStorm|BodyInputStreamRace|ParallelReader)Tests'
 
 memcheck: build ## run the tool's main paths under valgrind, some minutes
 	@Scripts/install-dependencies.sh memcheck
