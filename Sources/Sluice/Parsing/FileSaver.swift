@@ -32,7 +32,8 @@ final class FileSaver: Sendable {
         case rest
     }
 
-    // @unchecked Sendable: used by the thread that is at work only, and the lock of `state` lies between two of them.
+    // @unchecked Sendable: used by the thread that is at work only. One follows another by the lock of `DiskThreads`, where
+    // the first leaves the next job, or by that of `state`, where it says that it is done.
     private final class Output: @unchecked Sendable {
         var file: NewFile?
     }
