@@ -17,6 +17,7 @@ final class Exchange {
     /// The bytes of the body; nil where the client does not say.
     private var length: Int64?
     private var taken: Int64 = 0
+    private var lowWaterMark: LowWaterMark?
     /// The bytes that came after the upload was refused, or after its last delimiter.
     private var discarded = 0
 
@@ -69,6 +70,7 @@ final class Exchange {
             )
             if let refusal { throw Refusal(status: 403, reason: refusal) }
             receiver = try unsafe makeReceiver(Self.header("Content-Type", connection))
+            lowWaterMark = LowWaterMark(unsafe sluice_mhd_socket(connection))
             return true
         } catch {
             let isBodyComing = unsafe (isChunked || length ?? 0 > 0) && Self.header("Expect", connection) == nil
@@ -134,9 +136,12 @@ final class Exchange {
         taken += Int64(count)
         do {
             try unsafe receiver?.take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            if let length { lowWaterMark?.wait(after: count, of: length - taken) }
             return count
         } catch {
             receiver = nil
+            lowWaterMark?.lower()
+            lowWaterMark = nil
             return unsafe refuse(Refusal(error), connection, isBodyComing: true) ? count : nil
         }
     }

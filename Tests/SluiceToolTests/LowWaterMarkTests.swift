@@ -1,0 +1,124 @@
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceTool
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@Suite struct LowWaterMarkTests {
+    private static let much = LowWaterMark.raised
+    private static let farAway = Int64(1) << 40
+
+    @Test func `Whoever waits is woken for much at a time where bytes come fast`() async throws {
+        try await onThread {
+            let connection = try Connection()
+            var mark = LowWaterMark(connection.reader)
+            try connection.send(Self.much)
+            mark.wait(after: Self.much, of: Self.farAway)
+            try connection.receive(Self.much)
+            try connection.send(1)
+            #expect(!connection.isReadable(within: 100))
+            try connection.send(Self.much)
+            #expect(connection.isReadable(within: 20_000))
+        }
+    }
+
+    @Test func `A sender that becomes slow is heard at once`() async throws {
+        try await onThread {
+            let connection = try Connection()
+            var mark = LowWaterMark(connection.reader)
+            mark.wait(after: Self.much, of: Self.farAway)
+            try connection.send(1)
+            #expect(connection.isReadable(within: 20_000))
+        }
+    }
+
+    private static let endings: [(last: Int, remaining: Int64)] = [(1, farAway), (much, 0), (much, Int64(much) * 2)]
+
+    @Test(arguments: endings)
+    func `So is one that was slow before, and one that has little left to send`(
+        last: Int,
+        remaining: Int64
+    ) async throws {
+        try await onThread {
+            let connection = try Connection()
+            var mark = LowWaterMark(connection.reader)
+            try connection.send(Self.much)
+            mark.wait(after: Self.much, of: Self.farAway)
+            try connection.receive(Self.much)
+            mark.wait(after: last, of: remaining)
+            try connection.send(1)
+            #expect(connection.isReadable(within: 20_000))
+        }
+    }
+
+    @Test func `So is one whose upload is not wanted any more`() async throws {
+        try await onThread {
+            let connection = try Connection()
+            var mark = LowWaterMark(connection.reader)
+            try connection.send(Self.much)
+            mark.wait(after: Self.much, of: Self.farAway)
+            try connection.receive(Self.much)
+            mark.lower()
+            try connection.send(1)
+            #expect(connection.isReadable(within: 20_000))
+        }
+    }
+
+    @Test func `The end of what is sent is heard at once`() async throws {
+        try await onThread {
+            let connection = try Connection()
+            var mark = LowWaterMark(connection.reader)
+            try connection.send(Self.much)
+            mark.wait(after: Self.much, of: Self.farAway)
+            try connection.receive(Self.much)
+            shutdown(connection.writer, Int32(SHUT_WR))
+            #expect(connection.isReadable(within: 20_000))
+        }
+    }
+}
+
+/// A TCP connection, both of whose ends are here.
+private final class Connection {
+    private let channel: Channel
+
+    init() throws {
+        channel = try Channel.loopback()
+        for end in [channel.readEnd, channel.writeEnd] {
+            var size = Int32(4 << 20)
+            let option = end == channel.readEnd ? SO_RCVBUF : SO_SNDBUF
+            unsafe setsockopt(end, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+    }
+
+    deinit {
+        close(channel.readEnd)
+        close(channel.writeEnd)
+    }
+
+    var reader: Int32 { channel.readEnd }
+    var writer: Int32 { channel.writeEnd }
+
+    func send(_ count: Int) throws {
+        let bytes = [UInt8](repeating: 0, count: count)
+        guard unsafe write(writer, bytes, count) == count else { throw SystemFailure("write") }
+    }
+
+    func receive(_ count: Int) throws {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard unsafe recv(reader, &bytes, count, Int32(MSG_WAITALL)) == count else {
+            throw SystemFailure("recv")
+        }
+    }
+
+    func isReadable(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) > 0
+    }
+}
