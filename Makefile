@@ -72,7 +72,7 @@ memcheck: build ## run the tool's main paths under valgrind, some minutes
 	@Scripts/install-dependencies.sh memcheck
 	@Scripts/memcheck.sh
 
-bench: release ## measure against the physical limit, the short set: some two minutes
+bench: release ## measure against the physical limit, the short set: under two minutes
 	.build/release/sluice-bench --quick
 
 figures: release bench-peers ## measure everything, for some minutes, and renew the figures of the README

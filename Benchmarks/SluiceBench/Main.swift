@@ -26,6 +26,7 @@ enum Main {
             case ("--sink", 1): return try SinkProcess.run()
             case ("--read", 2): return try MemoryRows.read(arguments[1])
             case ("--job", 2): return try await JobChild.run(arguments[1])
+            case ("--help", 1), ("-h", 1): return print(Options.usage)
             default: break
             }
             exit(try run(try Options(arguments)) ? 0 : 1)

@@ -65,6 +65,7 @@ struct Runner {
                 }
                 guard result.state == .measured, result.value == nil else { return result }
             }
+            guard row.isCountedInShortSet || options.countsOnly || !options.isQuick else { return result }
             // Where nothing was timed, there are no sides yet.
             for side in 0..<(row.countsLimits ? max(result.sides.count, 1) : 1) { try addCounts(side, to: &result) }
         } catch {

@@ -18,6 +18,13 @@ extension RealRuns {
             #expect(outcome.errors.hasPrefix("sluice-bench: "))
         }
 
+        @Test(arguments: ["--help", "-h"]) func `Usage is there for who asks for it`(option: String) async throws {
+            let outcome = try await BenchProcess.run(option)
+            #expect(outcome.status == 0)
+            #expect(outcome.output.hasPrefix("usage: sluice-bench"))
+            #expect(outcome.errors == "")
+        }
+
         @Test func `--list names rows and measures nothing`() async throws {
             let outcome = try await BenchProcess.run("--list", "--filter", "reader-*")
             #expect(outcome.status == 0)

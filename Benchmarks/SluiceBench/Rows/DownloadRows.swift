@@ -45,7 +45,8 @@ enum DownloadRows {
             Row(
                 name: "download-sha256",
                 summary: "the same with its SHA-256 checked; limit: `curl -o` and then `sha256sum`",
-                mark: .timeAtMost(1)
+                mark: .timeAtMost(1),
+                isCountedInShortSet: false
             ) { fixture, options in
                 guard let curl = Child.onPath("curl"), let sha256sum = Child.onPath("sha256sum") else {
                     return .absent("curl or sha256sum is not installed")

@@ -32,7 +32,7 @@ enum OldWayRows {
             },
             Row(
                 name: "old-download",
-                summary: "downloading 16 MiB to a file with progress; limit: a loop over its bytes, progress for each",
+                summary: "downloading 8 MiB to a file with progress; limit: a loop over its bytes, progress for each",
                 mark: .speedAtLeast(20),
                 countsLimits: true
             ) { fixture, _ in
@@ -93,7 +93,7 @@ enum OldWayRows {
 
     // MARK: A download byte by byte
 
-    private static let downloadSize: Int64 = 16 << 20
+    private static let downloadSize: Int64 = 8 << 20
 
     /// What somebody looks at from another thread.
     private final class Percent: Sendable {

@@ -13,7 +13,8 @@ enum SessionRows {
             Row(
                 name: "upload-urlsession",
                 summary: "URLSession.upload of one large file; limit: a task with Foundation's own stream",
-                mark: .speedAtLeast(0.85)
+                mark: .speedAtLeast(0.85),
+                isCountedInShortSet: false
             ) { fixture, options in
                 let path = try fixture.largeFile()
                 let body = try MultipartForm { Part.file("file", path: path) }.body()
