@@ -10,6 +10,8 @@ struct HeaderBlock: Sendable {
         let mostBytes: Int
         /// The error beyond `mostBytes`.
         let code: MultipartError.Code
+        /// The most for all parts together, of which `mostBytes` may be what is left.
+        let mostTotalBytes: Int
     }
 
     private struct Problem: Error {
@@ -129,7 +131,7 @@ struct HeaderBlock: Sendable {
                 code: rules.code,
                 reason: rules.code == .partHeadersTooLarge
                     ? "the part's headers have more than \(rules.mostBytes) bytes"
-                    : "the headers of all parts have too many bytes",
+                    : "the headers of all parts have more than \(rules.mostTotalBytes) bytes",
                 offset: rules.mostBytes
             )
         }

@@ -217,7 +217,8 @@ extension MultipartParser {
             lineEnds: policies.lineEnds,
             mostLines: limits.partHeaderCount,
             mostBytes: max(min(limits.partHeaderBytes, left), 0),
-            code: limits.partHeaderBytes <= left ? .partHeadersTooLarge : .totalHeadersTooLarge
+            code: limits.partHeaderBytes <= left ? .partHeadersTooLarge : .totalHeadersTooLarge,
+            mostTotalBytes: limits.totalHeaderBytes
         )
         // Whoever took the last headers has mostly let go of them: then these are kept in their memory.
         let storage = lastPart.take()?.reusable() ?? PartHeaders.Storage()
@@ -239,7 +240,7 @@ extension MultipartParser {
             parameterLimit: limits.parameterCount
         )
         part = headers
-        isField = policies.requiresFormData && !headers.isFile && !headers.isMultipart
+        isField = policies.requiresFormData && !headers.isFile
         partLimit = isField ? limits.fieldBytes : limits.fileBytes
         contentBytes = 0
         headersOffset = nil

@@ -12,9 +12,10 @@ public struct ParserLimits: Hashable, Sendable {
     public var fileBytes: Int64
     /// The most bytes of the body, with its delimiters and headers, up to the end of the close delimiter.
     public var totalBytes: Int64
-    /// The most bytes of a field: of a form's part without a filename.
+    /// The most bytes of a field: of a form's part without a filename, whatever its Content-Type.
     ///
-    /// 1 MiB unless set.
+    /// 1 MiB unless set. Parts of a multipart in a field count by themselves where they are gone into by
+    /// ``ReceivedPart/parts()``.
     public var fieldBytes: Int64 = 1 << 20
     /// The most bytes of all fields together, which applications keep in memory.
     ///

@@ -97,7 +97,7 @@ where
 
     /// Writes the content to a file.
     ///
-    /// It is written on a thread of its own, to a file in the same directory that only its owner may read, which gets its
+    /// It is written on one of a few threads that all saves share, to a file in the same directory that only its owner may read, which gets its
     /// name when all of the content is there. Where that fails or is cancelled, nothing is left. A symbolic link of that name
     /// is not followed: it counts as a file that is there. The file is not synchronised with the disk.
     ///

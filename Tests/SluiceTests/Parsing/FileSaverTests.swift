@@ -60,6 +60,48 @@ import Testing
         #expect(try TemporaryDirectory.contents(ofFile: directory.path + "/f") == [UInt8](repeating: 7, count: 1000))
     }
 
+    /// A byte that says when it is being written, and then holds its thread until a gate opens.
+    private final class Turn: ContiguousMemory {
+        private let turns: Monitor<Int>
+        private let gate: Monitor<Bool>
+
+        init(_ turns: Monitor<Int>, _ gate: Monitor<Bool>) {
+            self.turns = turns
+            self.gate = gate
+        }
+
+        var count: Int { 1 }
+
+        func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            turns.update { $0 += 1 }
+            gate.wait { $0 ? () : nil }
+            return unsafe withUnsafeBytes(of: UInt8(7)) { unsafe body($0) }
+        }
+    }
+
+    @Test func `Files that always have something to write leave others their turn`() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory()
+            let savers = (0..<5).map { FileSaver(path: "\(directory.path)/\($0)", replacing: false) }
+            for saver in savers { try saver.start() }
+            let (first, second, last) = (Monitor(0), Monitor(0), Monitor(0))
+            let (firstGate, secondGate) = (Monitor(false), Monitor(false))
+            // As many as there are threads, each of which is held up, and has more to write.
+            for saver in savers.prefix(4) { try await saver.append(HeldBytes(Turn(first, firstGate))) }
+            #expect(await eventually { first.update { $0 } == 4 })
+            for saver in savers.prefix(4) { try await saver.append(HeldBytes(Turn(second, secondGate))) }
+            try await savers[4].append(HeldBytes(Turn(last, firstGate)))
+            firstGate.update { $0 = true }
+            #expect(await eventually { last.update { $0 } == 1 })
+            secondGate.update { $0 = true }
+            for (number, saver) in savers.enumerated() {
+                try await saver.finish()
+                let bytes = try TemporaryDirectory.contents(ofFile: "\(directory.path)/\(number)")
+                #expect(bytes == [UInt8](repeating: 7, count: number < 4 ? 2 : 1))
+            }
+        }
+    }
+
     @Test func `What is decompressed from drops comes in small pieces`() async throws {
         let content = Array(String(repeating: "some text, some more; ", count: 5000).utf8)
         let directory = try TemporaryDirectory()

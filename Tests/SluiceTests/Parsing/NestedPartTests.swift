@@ -174,6 +174,8 @@ import Testing
         partCount: Int = 100
     ) throws -> MultipartReader<Upstream.Chunks> {
         var limits = ParserLimits(fileBytes: fileBytes, totalBytes: 10_000)
+        // A part without a filename is a field, also where it is a multipart.
+        limits.fieldBytes = fileBytes
         limits.partCount = partCount
         return try MultipartReader(
             Upstream().chunks([bodyToPass]),
@@ -200,7 +202,7 @@ import Testing
         #expect(await Self.nextError(of: &inner)?.code == .outOfTurn)
         // The limit's ten bytes come out, and then the error.
         #expect(try await content.next()?.count == 10)
-        #expect(await Self.nextError(of: &content)?.code == .fileTooLarge)
+        #expect(await Self.nextError(of: &content)?.code == .fieldTooLarge)
     }
 
     @Test func `A reader that is left behind in the middle is refused, and takes back nothing that was counted`()

@@ -19,6 +19,8 @@ import Testing
 
     private static func text(_ amount: Int) -> String { String(repeating: "v", count: amount) }
     private static let field = "--b\r\nContent-Disposition: form-data; name=n\r\n\r\n"
+    private static let multipartField =
+        "--b\r\nContent-Disposition: form-data; name=n\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n"
     private static let file = "--b\r\nContent-Disposition: form-data; name=n; filename=f\r\n\r\n"
 
     static let cases: [Case] = [
@@ -43,6 +45,21 @@ import Testing
             body: { "\(field)1\r\n\(field)\(text($0 - 1))\r\n--b--" },
             limit: { $0.totalFieldBytes = Int64($1) },
             offset: { 2 * field.utf8.count + 3 + $0 - 1 },
+            amounts: [1, 2, 5]
+        ),
+        Case(
+            testDescription: "bytes of a field that calls itself a multipart",
+            code: .fieldTooLarge,
+            body: { "\(multipartField)\(text($0))\r\n--b--" },
+            limit: { $0.fieldBytes = Int64($1) },
+            offset: { multipartField.utf8.count + $0 }
+        ),
+        Case(
+            testDescription: "bytes of all fields, multiparts among them",
+            code: .totalFieldsTooLarge,
+            body: { "\(multipartField)1\r\n\(field)\(text($0 - 1))\r\n--b--" },
+            limit: { $0.totalFieldBytes = Int64($1) },
+            offset: { multipartField.utf8.count + 3 + field.utf8.count + $0 - 1 },
             amounts: [1, 2, 5]
         ),
         Case(
