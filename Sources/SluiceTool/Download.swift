@@ -48,9 +48,12 @@ struct Download: Sendable {
 
     private func write(to path: String) async throws(ToolError) {
         let hasLeftovers = !options.file.startsOver && Self.hasPartialFile(path)
+        var hasBytes = false
         for await event in client.downloadEvents(request, toFile: path, options: options.file) {
             switch event {
-            case .progress(let progress): display.show(progress)
+            case .progress(let progress):
+                hasBytes = progress.completedBytes > 0
+                display.show(progress)
             case .retrying(let notice): display.show(notice)
             case .completed(let file):
                 display.end(keepsBar: true)
@@ -58,22 +61,34 @@ struct Download: Sendable {
                     display.say("what an earlier download left was of no use; all of it was downloaded again")
                 }
                 return
-            case .failed(let error): throw explain(error, path)
+            case .failed(let error):
+                // The process ends without a word about what it was doing, as one does that a signal ends.
+                if error.code == .cancelled, hasBytes, keepsPart(behind: error, path) {
+                    display.say("what came is kept, and -C goes on with it")
+                }
+                throw explain(error, path, hasBytes: hasBytes)
             }
         }
         throw ToolError(.software, "the download ended without a word")
     }
 
     /// The error with what can be done about it.
-    private func explain(_ error: TransferError, _ path: String) -> ToolError {
+    private func explain(_ error: TransferError, _ path: String, hasBytes: Bool) -> ToolError {
         let what = ToolError(error)
         if let hint = redirectHint(error.response) { return ToolError(what.exitCode, what.message + hint) }
-        // What came is of use where it is still there: the transport knows.
-        guard options.file.resumes, ![.usage, .httpError].contains(what.exitCode), error.code != .fileInUse,
-            // What is in the way of it is no partial file; a disk that is full has one.
-            error.code != .fileFailed || [ENOSPC, EDQUOT, EIO].contains(error.errno ?? 0), Self.hasPartialFile(path)
-        else { return what }
+        // What lies there if nothing came is of another download, or of no use.
+        guard hasBytes, ![.usage, .httpError].contains(what.exitCode), keepsPart(behind: error, path) else {
+            return what
+        }
         return ToolError(what.exitCode, "\(what.message); what came is kept, and -C goes on with it")
+    }
+
+    /// Whether what came is of use to another download: it is where it is still there, as the transport knows.
+    private func keepsPart(behind error: TransferError, _ path: String) -> Bool {
+        options.file.resumes && error.code != .fileInUse
+            // What is in the way of it is no partial file; a disk that is full has one.
+            && (error.code != .fileFailed || [ENOSPC, EDQUOT, EIO].contains(error.errno ?? 0))
+            && Self.hasPartialFile(path)
     }
 
     /// Whether the transport has left what it can go on with.

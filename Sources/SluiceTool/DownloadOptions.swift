@@ -35,6 +35,9 @@ struct DownloadOptions: Sendable {
         file.startsOver = true
         for given in arguments.options where try !request.take(given) { try take(given, url) }
         try request.check()
+        if [Option.output, .remoteName].allSatisfy({ option in arguments.options.contains { $0.option == option } }) {
+            throw .usage("-o and -O each say where the file goes; choose one")
+        }
         if output == nil { try refuseOptionsOfFiles(for: StandardOutput.name) }
         if !file.resumes, !file.startsOver {
             throw .usage("--continue and --remove-on-error contradict each other; choose one")

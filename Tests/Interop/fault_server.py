@@ -21,13 +21,15 @@ the last one nothing. A fault is one of
     part-range                a 206 that ends a byte too early
     open-range                a 206 with the next 1000 bytes, that does not say how long the whole is
     bare-206                  a 206 without Content-Range
+    two-ranges                a 206 with a second Content-Range that contradicts the first
+    coded-range               a 206 with gzip as its Content-Encoding, and no ETag
     whole                     a 200 with all of it, whatever was asked for
     long-header               a header field of 200 KiB
     other                     from now on the file is NAME.other, with another ETag
     ok                        nothing
 
 and `etag=strong|weak|none` (strong), `modified=yes|now|no` (no; a Last-Modified of yesterday, or of this second),
-`length=yes|no` (yes; else the body ends with the connection), and `framing=A|B` for an answer with these fields in place of
+`length=yes|no` (yes; else the body ends with the connection), `coding=C` for a Content-Encoding that is said of it, and `framing=A|B` for an answer with these fields in place of
 a Content-Length, five bytes, and the end of the connection.
 """
 
@@ -245,6 +247,9 @@ class Connection:
         if modified:
             headers.append(f"Last-Modified: {modified}")
 
+        if "coding" in query:
+            headers.append(f"Content-Encoding: {query['coding']}")
+
         status = "200 OK"
         start, end = 0, len(content)
         asked = re.fullmatch(r"bytes=(\d+)-", fields.get("range", ""))
@@ -262,6 +267,10 @@ class Connection:
             if kind != "bare-206":
                 total = "*" if kind == "open-range" else len(content)
                 headers.append(f"Content-Range: bytes {start}-{end - 1}/{total}")
+            if kind == "two-ranges":
+                headers.append(f"Content-Range: bytes {start + 1}-{end - 1}/{total}")
+            if kind == "coded-range":
+                headers = [header for header in headers if not header.startswith("ETag:")] + ["Content-Encoding: gzip"]
         if "framing" in query:
             self._send(status, content[:5], *headers, *query["framing"].split("|"))
             return False

@@ -198,6 +198,8 @@ import Darwin
             (faults.place("reset@500000").file(), options),
             (faults.place("reset@500000", query: "etag=weak").file(), .init()),
             (faults.place("reset@500000", query: "etag=none&modified=now").file(), .init()),
+            // What is compressed has the date of what is not.
+            (faults.place("reset@500000", query: "etag=none&modified=yes&coding=gzip").file(), .init()),
         ] {
             let error = await failure {
                 try await client.download(CurlRequest(url: url), toFile: target, options: options).response
@@ -234,7 +236,9 @@ import Darwin
         #expect(try names() == ["target"])
     }
 
-    @Test(arguments: ["other", "whole", "wrong-range", "part-range", "open-range", "bare-206"])
+    @Test(arguments: [
+        "other", "whole", "wrong-range", "part-range", "open-range", "bare-206", "two-ranges", "coded-range",
+    ])
     func `A download begins anew where the rest is not what was asked for`(fault: String) async throws {
         let place = try await broken("close@600000", fault)
         let file = try await client.download(CurlRequest(url: place.file()), toFile: target)

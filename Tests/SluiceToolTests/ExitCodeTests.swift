@@ -45,6 +45,7 @@ import Testing
         Case(64, ["decode", "--boundary", "a", "--force"], "--force is for --into"),
         Case(64, ["decode", "--boundary", "a", "--max-parts", "-1"], "--max-parts is a number"),
         Case(64, ["decode", "--boundary", "a", "--max-file", "1X"], "--max-file is a number of bytes"),
+        Case(64, ["download", "http://x/a", "-O", "-o", "b"], "-o and -O each say where the file goes"),
         Case(64, ["receive", "x"], "one argument too many, 'x'"),
         Case(64, ["receive", "--port", "65536"], "--port is a number from 0 to 65535"),
         Case(64, ["receive", "--bind", "localhost"], "--bind is an IP address"),

@@ -125,8 +125,11 @@ extension CurlResponse {
 
     /// Whether the answer is the rest of the resource from this point on.
     func continues(_ point: ResumePoint) -> Bool {
-        guard status == 206, let range = header("Content-Range").flatMap({ ContentRange($0) }) else { return false }
+        let ranges = headers.filter { $0.name.lowercased() == "content-range" }
+        guard status == 206, ranges.count == 1, let range = ContentRange(ranges[0].value) else { return false }
         if range.first != point.offset || point.validator.contradicts(header) { return false }
+        // A part of something that is coded is no part of what is not; only the same tag says that both are.
+        if header("Content-Encoding") != nil, header("ETag") != point.validator.value { return false }
         // The rest was asked for, and not a part of it: where nobody says how long the whole is, that cannot be told.
         guard let total = range.total ?? point.total else { return false }
         return range.last == total - 1 && (point.total ?? total) == total

@@ -22,8 +22,7 @@ final class PartialFile {
     private var place: Place?
     private var size: Int64 = 0
     private var hasRecord = false
-    private var hash: SHA256?
-    private var crc: CRC32?
+    private var checksums: ExpectedChecksums?
 
     /// Whether nobody has looked yet at what an earlier download may have left.
     private var isUnknown = false
@@ -245,7 +244,7 @@ final class PartialFile {
 
     /// Counts what is there already into the checksums.
     private func hashPrefix(_ isAbandoned: () -> Bool) throws(TransferError) {
-        guard let place, hash != nil || crc != nil else { return }
+        guard let place, checksums?.isEmpty == false else { return }
         let block = FileWriter.Block()
         var offset: Int64 = 0
         while offset < size, !isAbandoned() {
@@ -253,7 +252,7 @@ final class PartialFile {
                 try block.read(place.descriptor, at: offset, upTo: Int(clamping: size - offset))
             }
             guard count > 0 else { throw error("is shorter than it was", .inputOutput) }
-            add(block)
+            unsafe checksums?.add(block.bytes)
             offset += Int64(count)
             block.count = 0
         }
@@ -303,7 +302,7 @@ final class PartialFile {
         } catch {
             throw self.error("cannot be written", error)
         }
-        add(block)
+        unsafe checksums?.add(block.bytes)
     }
 
     /// Writes all of the bytes, and moves the offset behind those that were written.
@@ -321,18 +320,11 @@ final class PartialFile {
         }
     }
 
-    // MARK: Checksums
-
     private func restartChecksums() throws(TransferError) {
-        crc = options.crc32.map { _ in CRC32() }
-        guard options.sha256 != nil else { return }
-        hash = SHA256()
-        if hash == nil { throw TransferError(.resourcesExhausted, "there is no memory for the checksum", path: path) }
-    }
-
-    private func add(_ block: FileWriter.Block) {
-        unsafe hash?.add(block.bytes)
-        unsafe crc?.add(block.bytes)
+        checksums = ExpectedChecksums(options)
+        if checksums == nil {
+            throw TransferError(.resourcesExhausted, "there is no memory for the checksum", path: path)
+        }
     }
 
     // MARK: The end
@@ -381,18 +373,7 @@ final class PartialFile {
         if let total = options.length ?? total, size != total {
             throw mismatch("\(size) bytes came, and it should have \(total)")
         }
-        if let wanted = options.sha256.flatMap({ SHA256.Digest(hexadecimal: $0) }) {
-            let digest = hash?.finish()
-            hash = nil
-            guard digest == wanted else {
-                throw mismatch(
-                    "its SHA-256 is \(digest?.hexadecimal ?? "unknown"), and should be \(wanted.hexadecimal)"
-                )
-            }
-        }
-        if let wanted = options.crc32, let value = crc?.value, value != wanted {
-            throw mismatch("its CRC-32 is \(String(value, radix: 16)), and should be \(String(wanted, radix: 16))")
-        }
+        if let words = checksums?.mismatch() { throw mismatch(words) }
     }
 
     /// What came is wrong, so that nobody must go on with it.

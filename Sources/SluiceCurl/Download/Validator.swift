@@ -30,6 +30,8 @@ struct Validator: Sendable, Hashable {
             self.init(.etag, tag)
             return
         }
+        // A file and what it is compressed to are of one date, while each has a strong tag of its own.
+        if header("Content-Encoding") != nil { return nil }
         // RFC 9110 section 8.8.2.2: within the second of its modification a resource may be modified again unnoticed.
         guard let modified = header("Last-Modified"), let date = header("Date"),
             let then = HTTPDate.seconds(modified), let now = HTTPDate.seconds(date), now - then >= 1
