@@ -80,6 +80,12 @@ static inline struct MHD_Response *sluice_mhd_response(const void *body, size_t 
     return MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
 }
 
+// The bytes of the request's head; 0 where that cannot be told.
+static inline size_t sluice_mhd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}
+
 // The connection's socket; -1 where that cannot be told.
 static inline int sluice_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -11,7 +11,12 @@ struct ReceiveCommand: Sendable {
     private var connections = 64
     private var minimumFree: Int64 = 256 << 20
     /// The disk is the limit, less what is to stay free, unless the options say less.
-    private var limits = LimitOptions(ParserLimits(fileBytes: .max, totalBytes: .max))
+    private var limits: LimitOptions = {
+        var limits = ParserLimits(fileBytes: .max, totalBytes: .max)
+        // They are kept, and are in the answer, which takes up to six bytes for one of theirs.
+        limits.totalFieldBytes = 1 << 20
+        return LimitOptions(limits)
+    }()
 
     static let groups: [Usage.Group] = [
         ("The server", [.port, .bind, .allowHost, .once, .maxConnections]),
@@ -90,6 +95,12 @@ struct ReceiveCommand: Sendable {
             )
         }
         let inbox = try Inbox(directory)
+        let leftovers = StagingLeftovers.remove(from: inbox)
+        if leftovers > 0 {
+            Console.standardError.print(
+                "sluice: unfinished uploads that a killed receiver left, taken away: \(leftovers)"
+            )
+        }
         var rules = BodyReceiver.Rules(limits: limits.limits)
         rules.makesDigests = makesDigests
         rules.minimumFree = minimumFree
@@ -119,6 +130,7 @@ struct ReceiveCommand: Sendable {
             for await _ in end {}
         } catch {
             server.stop()
+            inbox.removeIfNew()
             throw error
         }
         server.stop()

@@ -11,11 +11,11 @@ import Darwin
 /// Other tests run at the same time, so that counts mean something only in a process of the test's own (an exit test).
 package enum ProcessState {
     /// What is open, by descriptor: `socket:[123]`, `/tmp/file`, `pipe:[45]`.
-    package static func openDescriptors() -> [String: String] {
+    package static func openDescriptors(of process: String = "self") -> [String: String] {
         var open: [String: String] = [:]
-        for name in entries(of: "/proc/self/fd") {
+        for name in entries(of: "/proc/\(process)/fd") {
             var target = [CChar](repeating: 0, count: 4096)
-            let count = unsafe readlink("/proc/self/fd/\(name)", &target, target.count)
+            let count = unsafe readlink("/proc/\(process)/fd/\(name)", &target, target.count)
             // The descriptor of the listing itself is gone by now.
             if count >= 0 {
                 open[name] = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)

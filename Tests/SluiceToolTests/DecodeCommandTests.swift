@@ -93,6 +93,17 @@ import Darwin
         #expect(try await decode(SampleBody.body()).text == "")
     }
 
+    @Test func `As many parts are taken as are allowed, though all headers together are longer than otherwise`()
+        async throws
+    {
+        let part = SampleBody.field("some name that makes the headers of all parts more than one MiB", "v")
+        let body = Array((String(repeating: part, count: 12_000) + "--B--\r\n").utf8)
+        let run = try await decode(body, "--max-parts", "12000")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.text.split(separator: "\n").count == 12_000)
+        #expect(try await decode(body, "--max-parts", "11999").errors.contains("more than 11999 parts"))
+    }
+
     @Test func `The body comes from standard input, in whatever pieces`() async throws {
         let body = try directory.file("body", Self.listed)
         let run = try await shell(

@@ -13,11 +13,12 @@ import Testing
 
     @Test(arguments: [
         String(repeating: "x", count: 255), String(repeating: "ü", count: 125) + ".text",
-        "a." + String(repeating: "e", count: 253),
+        "a." + String(repeating: "e", count: 253), "a" + String(repeating: "\u{301}", count: 127),
     ])
     func `A long name stays one that file systems take`(name: String) {
         let numbered = NumberedName.name(name, 1234)
         #expect(numbered.utf8.count <= 255)
+        #expect(numbered.unicodeScalars.first == name.unicodeScalars.first)
         #expect(numbered.contains("-1234"))
     }
 }

@@ -152,8 +152,11 @@ import Darwin
         #expect(try receiver.content("mine.txt") == Array("mine\n".utf8))
     }
 
-    @Test func `Many upload at a time`() async throws {
-        let receiver = try await Receiver()
+    @Test(arguments: ["", "ulimit -S -n 40"])
+    func `Many upload at a time, also where few files may be open unless one asks for more`(
+        script: String
+    ) async throws {
+        let receiver = try await Receiver(before: script)
         let files = try (1...12).map {
             try directory.file("\($0)", TemporaryDirectory.noise(400_000 + $0, seed: UInt64($0)))
         }
@@ -188,6 +191,29 @@ import Darwin
         var isLetIn = false
         for _ in 0..<500 where !isLetIn { isLetIn = try await receiver.curl(["-F", "a=b"]).status == 200 }
         #expect(isLetIn)
+    }
+
+    @Test func `No more clients are let in than files may be open for`() async throws {
+        let receiver = try await Receiver("--max-connections", "500", before: "ulimit -n 62")
+        #expect(receiver.process.errorsSoFar.contains("no more than 10 clients at a time"))
+        let holder = try ToolProcess([
+            "/bin/bash", "-c",
+            #"for i in {1..100}; do exec {socket}<> "/dev/tcp/127.0.0.1/$1"; done; echo; sleep 300"#, "bash",
+            receiver.port,
+        ])
+        #expect(await ProcessState.settles(within: 60) { !holder.outputSoFar.isEmpty })
+        // What listens and wakes it, and a connection that is about to be turned away.
+        #expect(await ProcessState.settles(within: 60) { (10...13).contains(socketCount(of: receiver)) })
+        holder.send(SIGKILL)
+        _ = try await holder.outcome()
+        var isLetIn = false
+        for _ in 0..<500 where !isLetIn { isLetIn = try await receiver.curl(["-F", "a=b"]).status == 200 }
+        #expect(isLetIn)
+        #expect(try await receiver.stop().signal == SIGTERM)
+    }
+
+    private func socketCount(of receiver: Receiver) -> Int {
+        ProcessState.openDescriptors(of: "\(receiver.process.pid)").values.count { $0.hasPrefix("socket:") }
     }
 
     @Test func `A large upload takes the memory of a small one`() async throws {
@@ -257,6 +283,25 @@ import Darwin
             curl: ["-F", "a=b", "-F", "c=d"]
         ),
         Refused("too long a field", 413, "more than 3 bytes", options: ["--max-field", "3"], curl: ["-F", "a=1234"]),
+        Refused(
+            "too long a field that calls itself a multipart",
+            413,
+            "more than 3 bytes",
+            options: ["--max-field", "3"],
+            curl: ["-F", "a=1234;type=multipart/mixed; boundary=b"]
+        ),
+        Refused(
+            "too long fields together",
+            413,
+            "more than 1048576 bytes",
+            curl: (1...11).flatMap { _ in ["-F", "a=\(String(repeating: "1", count: 100_000))"] }
+        ),
+        Refused(
+            "too long header fields",
+            431,
+            "more than 65536 bytes",
+            curl: ["-F", "a=b"] + (1...10).flatMap { ["-H", "X-\($0): \(String(repeating: "1", count: 10_000))"] }
+        ),
         Refused("too long a body", 413, "more than 50 bytes", options: ["--max-total", "50"]),
         Refused("a disk that would be too full", 507, "left free", options: ["--min-free", "4000000G"]),
     ]
@@ -334,6 +379,49 @@ import Darwin
         #expect(
             await ProcessState.settles(within: 30) { receiver.process.errorsSoFar.contains("the client went away") }
         )
+    }
+
+    @Test func `What a killed receiver left is taken away by the next one, and nothing else`() async throws {
+        let first = try await Receiver()
+        let file = try directory.sparseFile("file", size: 50 << 20)
+        func upload() throws -> ToolProcess {
+            try ToolProcess(["curl", "-q", "-s", "--limit-rate", "1M", "-F", "f=@\(file)", first.url])
+        }
+        let uploads = try [upload(), upload()]
+        let areUnderWay = await ProcessState.settles(within: 90) { (try? first.names().count) == 2 }
+        #expect(areUnderWay)
+        let staged = try first.names()
+
+        // While they are received, they are nobody else's.
+        let ours = StagingDirectory.prefixOfNew
+        let others = ["kept", ".sluice-1", "\(ours)1", ".sluice-new-elsewhere-1"]
+        let setUp = try await shell(
+            #"cd "$1"; ln -s kept "$2"; shift 2; for name; do mkdir "$name"; echo x > "$name/file"; cp "$name/file" "$name/1"; done"#,
+            first.inbox,
+            "\(ours)2",
+            others[0],
+            others[1],
+            others[2],
+            others[3]
+        )
+        #expect(setUp.status == 0)
+        let second = try await Receiver(["--into", first.inbox])
+        #expect(try Set(first.names()).isSuperset(of: staged))
+        #expect(second.process.errorsSoFar == "")
+
+        first.process.send(SIGKILL)
+        _ = try await first.process.outcome()
+        for upload in uploads { _ = try await upload.outcome() }
+        #expect(try Set(first.names()).isSuperset(of: staged))
+        let third = try await Receiver(["--into", first.inbox])
+        #expect(third.process.errorsSoFar.contains("that a killed receiver left, taken away: 2"))
+        #expect(try Set(first.names()) == Set(others + ["\(ours)2"]))
+        for name in others {
+            let path = "\(first.inbox)/\(name)"
+            #expect(try TemporaryDirectory.contents(ofFile: "\(path)/file") == Array("x\n".utf8))
+            // A name of ours, in a directory of ours.
+            #expect(try Files.names(in: path).contains("1") == (name != "\(ours)1"))
+        }
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])

@@ -36,7 +36,7 @@ final class ToolProcess: Sendable {
         return "\(directory)sluice"
     }()
 
-    private let pid: pid_t
+    let pid: pid_t
     private let directory: TemporaryDirectory
     /// Whether nothing is left of it.
     private let isGone = Box<Bool>()

@@ -185,7 +185,8 @@ struct BodyReceiver: ~Copyable {
         unchecked -= count
         guard rules.minimumFree > 0, unchecked < 0 else { return }
         unchecked = Self.checkInterval
-        guard let inbox, let free = inbox.freeBytes, free - count < rules.minimumFree else { return }
+        guard let inbox, let free = inbox.freeBytes, let files else { return }
+        guard free + files.reservedBytes - count < rules.minimumFree else { return }
         throw labelled(.diskFull(inbox.path, keeping: rules.minimumFree))
     }
 

@@ -25,6 +25,8 @@ final class Exchange {
     /// gets to see the answer; and of what follows the last delimiter.
     private static let discardLimit = 64 << 20
 
+    private static let mostHeadBytes = 64 << 10
+
     init(_ settings: UploadServer.Settings) {
         self.settings = settings
     }
@@ -63,6 +65,13 @@ final class Exchange {
         let isChunked = unsafe Self.header("Transfer-Encoding", connection) != nil
         length = unsafe isChunked ? nil : Self.header("Content-Length", connection).flatMap { Int64($0) }
         do throws(Refusal) {
+            // What is behind it in the connection's buffer has to hold blocks of the body.
+            guard unsafe sluice_mhd_head_size(connection) <= Self.mostHeadBytes else {
+                throw Refusal(
+                    status: 431,
+                    reason: "the request's header fields have more than \(Self.mostHeadBytes) bytes"
+                )
+            }
             let refusal = unsafe settings.visitors.refusal(
                 host: Self.header("Host", connection),
                 origin: Self.header("Origin", connection),
@@ -128,8 +137,15 @@ final class Exchange {
     ///   - connection: The connection.
     /// - Returns: How many of the bytes were taken, the others being offered again; nil to close the connection.
     func take(_ bytes: UnsafeRawBufferPointer, _ connection: OpaquePointer) -> Int? {
-        if receiver == nil || receiver?.isComplete == true { discarded += bytes.count }
-        guard discarded <= Self.discardLimit else { return nil }
+        let isComplete = receiver?.isComplete == true
+        if receiver == nil || isComplete { discarded += bytes.count }
+        guard discarded <= Self.discardLimit else {
+            if isComplete {
+                receiver = nil
+                outcome = .refused(status: 413, reason: "too much follows the last delimiter")
+            }
+            return nil
+        }
         var count = bytes.count
         // Where the end is not known, bytes that are left might be the last, and never be offered again.
         if let length, taken + Int64(count) < length, let blocks = receiver?.wholeBlocks(of: count) { count = blocks }

@@ -72,7 +72,7 @@ final class FileBatch {
         closeFile()
         let name = distinct(name)
         if collision == .refuse { try refuse(exists(name), name) }
-        if staging == nil { staging = try StagingDirectory(in: inbox) }
+        if staging == nil { staging = try StagingDirectory(in: inbox, holdsOld: collision == .replace) }
         guard let staging else { return }
         do throws(Errno) {
             let created = try staging.createFile()
@@ -97,6 +97,9 @@ final class FileBatch {
         }
         self.file?.size += Int64(bytes.count)
     }
+
+    /// The bytes for which blocks are set aside that are still to be written.
+    var reservedBytes: Int64 { file.map { max(($0.reserved ?? 0) - $0.size, 0) } ?? 0 }
 
     /// Sets blocks aside for as much as was written already, which is quicker than to look for each as it is written.
     ///

@@ -6,6 +6,9 @@ struct LimitOptions: Sendable {
 
     static let options: [Option] = [.maxTotal, .maxFile, .maxField, .maxParts, .maxHeaders]
 
+    /// More bytes than the headers of a part have but rarely.
+    private static let headersOfPart = 1024
+
     /// - Parameter limits: What holds unless the options say otherwise.
     init(_ limits: ParserLimits) {
         self.limits = limits
@@ -24,7 +27,11 @@ struct LimitOptions: Sendable {
             limits.fieldBytes = Int64(try given.bytes())
             // Else eight such fields would be too much.
             limits.totalFieldBytes = max(limits.totalFieldBytes, limits.fieldBytes)
-        case .maxParts: limits.partCount = try given.number(in: 0...Int(Int32.max))
+        case .maxParts:
+            limits.partCount = try given.number(in: 0...Int(Int32.max))
+            // Else the headers of so many parts would be too much.
+            let (bytes, isTooMuch) = limits.partCount.multipliedReportingOverflow(by: Self.headersOfPart)
+            limits.totalHeaderBytes = max(limits.totalHeaderBytes, isTooMuch ? .max : bytes)
         case .maxHeaders:
             limits.partHeaderBytes = try given.bytes()
             limits.totalHeaderBytes = max(limits.totalHeaderBytes, limits.partHeaderBytes)

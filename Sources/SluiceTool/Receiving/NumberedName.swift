@@ -14,10 +14,11 @@ enum NumberedName {
         let suffix = "-\(number)"
         let dot = name.lastIndex(of: ".").flatMap { $0 > name.startIndex && name[$0...].utf8.count <= 32 ? $0 : nil }
         let fileExtension = dot.map { name[$0...] } ?? ""
-        var stem = name[..<(dot ?? name.endIndex)]
-        while stem.utf8.count + suffix.utf8.count + fileExtension.utf8.count > longest, !stem.isEmpty {
+        // By its scalars: a character may be nearly all of the name.
+        var stem = name.unicodeScalars[..<(dot ?? name.endIndex)]
+        while String(stem).utf8.count + suffix.utf8.count + fileExtension.utf8.count > longest, !stem.isEmpty {
             stem = stem.dropLast()
         }
-        return stem + suffix + fileExtension
+        return String(stem) + suffix + fileExtension
     }
 }

@@ -12,10 +12,13 @@ import Darwin
 /// A directory that only this user can look into, in which files lie until they are all there.
 ///
 /// It is within the one that the files are meant for, so that they only have to be renamed; its name cannot be guessed and
-/// begins with a dot, as no name of a received file does. It is taken away whatever happens, unless the process is killed.
+/// begins with a dot, as no name of a received file does. It is taken away whatever happens, unless the process is killed:
+/// see ``StagingLeftovers``.
 final class StagingDirectory: Sendable {
     private let inbox: Inbox
-    private let name: String
+    private let prefix: String
+    /// Apart from the state, whose lock is held while paths are asked for.
+    private let name = Mutex("")
     private let state = Mutex(State())
     private let cleanup = Mutex<Cleanup.Token?>(nil)
 
@@ -30,13 +33,13 @@ final class StagingDirectory: Sendable {
 
     /// Makes the directory.
     ///
-    /// - Parameter inbox: Where.
+    /// - Parameters:
+    ///   - inbox: Where.
+    ///   - holdsOld: Whether files that are replaced may come to lie in it, which are not to be lost.
     /// - Throws: ``MultipartError/Code/writeFailed`` where it cannot be made.
-    init(in inbox: Inbox) throws(MultipartError) {
+    init(in inbox: Inbox, holdsOld: Bool) throws(MultipartError) {
         self.inbox = inbox
-        // The name is drawn from the system's generator. That it is taken does not happen; that somebody put a link
-        // there is not followed.
-        name = ".sluice-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        prefix = holdsOld ? ".sluice-" : Self.prefixOfNew
         // Before there is anything, so that no signal finds something that nobody removes.
         let token = Cleanup.add { self.removeContents() }
         cleanup.withLock { $0 = token }
@@ -56,14 +59,33 @@ final class StagingDirectory: Sendable {
     private func make() throws(Errno) {
         try state.withLock { state throws(Errno) in
             if state.isRemoved { throw .canceled }
-            try SystemCalls.makeDirectory(name, in: inbox.descriptor, mode: 0o700)
-            do throws(Errno) {
-                state.descriptor = try SystemCalls.openDirectory(name, in: inbox.descriptor, followingLinks: false)
-            } catch {
-                unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR)
-                throw error
-            }
+            // Again where whoever looks for leftovers was quicker than the lock.
+            for _ in 0..<10 where state.descriptor < 0 { try make(&state) }
+            if state.descriptor < 0 { throw .wouldBlock }
         }
+    }
+
+    private func make(_ state: inout State) throws(Errno) {
+        // Drawn from the system's generator. That it is taken does not happen; that somebody put a link there is not
+        // followed.
+        let name = prefix + String(UInt64.random(in: .min ... .max), radix: 36)
+        try SystemCalls.makeDirectory(name, in: inbox.descriptor, mode: 0o700)
+        let descriptor: Int32
+        do throws(Errno) {
+            descriptor = try SystemCalls.openDirectory(name, in: inbox.descriptor, followingLinks: false)
+        } catch {
+            if error == .notFound { return }
+            unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR)
+            throw error
+        }
+        // Where the file system knows no locks, nobody else gets one either.
+        let isLocked = (try? SystemCalls.lock(descriptor)) != false
+        guard isLocked, (try? SystemCalls.details(of: descriptor))?.linkCount != 0 else {
+            SystemCalls.close(descriptor)
+            return
+        }
+        self.name.withLock { $0 = name }
+        state.descriptor = descriptor
     }
 
     deinit {
@@ -99,11 +121,24 @@ final class StagingDirectory: Sendable {
         }
     }
 
+    /// How the name of a directory begins in which there are only new files, made on this machine: locks may say nothing
+    /// of other machines.
+    static let prefixOfNew: String = {
+        // With a zero at its end, whatever the system thinks of longer names.
+        var name = [CChar](repeating: 0, count: 257)
+        let isKnown = unsafe gethostname(&name, name.count - 1) == 0
+        let host = isKnown ? name.prefix { $0 != 0 }.map { Character(Unicode.Scalar(UInt8(bitPattern: $0))) } : []
+        return ".sluice-new-\(String(host.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(64)))-"
+    }()
+
+    /// Whether ``createFile()`` gives such names.
+    static func isNameOfNew(_ name: String) -> Bool { name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+
     /// The name of what a file replaces, until it is clear that it will not come back.
     static func nameOfOld(_ name: String) -> String { "\(name).old" }
 
     /// The path of a file in it.
-    func path(of file: String) -> String { inbox.path(of: "\(name)/\(file)") }
+    func path(of file: String) -> String { inbox.path(of: "\(name.withLock { $0 })/\(file)") }
 
     /// Takes away the directory and what is in it.
     func remove() {
@@ -119,7 +154,7 @@ final class StagingDirectory: Sendable {
                 let names = ["\(number + 1)", Self.nameOfOld("\(number + 1)")]
                 for name in names where !state.kept.contains(name) { unsafe unlinkat(state.descriptor, name, 0) }
             }
-            unsafe unlinkat(inbox.descriptor, name, AT_REMOVEDIR)
+            unsafe unlinkat(inbox.descriptor, name.withLock { $0 }, AT_REMOVEDIR)
         }
     }
 }
