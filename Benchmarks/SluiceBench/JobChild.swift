@@ -15,6 +15,9 @@ struct JobChild {
     /// How often work is counted; it differs where several threads or processes have a part in it.
     static let countedRuns = 3
 
+    /// How many times as long as the fastest limit another one may take to be run in more than one round.
+    private static let mostTimesSlower = 20.0
+
     private let job: Job
 
     static func run(_ text: String) async throws {
@@ -75,11 +78,20 @@ struct JobChild {
     private func interleave(_ sides: [(name: String, work: Row.Work)]) async throws -> [SideTimes] {
         var times = sides.map { SideTimes(name: $0.name) }
         try Self.say(.progress("warming up"))
-        for side in sides { try await side.work() }
+        var warmUps: [Double] = []
+        for side in sides {
+            let start = Libc.seconds()
+            try await side.work()
+            warmUps.append(Libc.seconds() - start)
+        }
+        // What is left so far behind is not what counts, and would take nearly all of the time.
+        let longest = (warmUps.dropFirst().min() ?? .infinity) * Self.mostTimesSlower
+        let slow = Set(sides.indices.filter { $0 > 0 && warmUps[$0] > longest })
         for round in 0..<job.options.rounds {
             try Self.say(.progress("round \(round + 1) of \(job.options.rounds)"))
             let order = Array(sides.indices)
-            for index in round.isMultiple(of: 2) ? order : Array(order.dropFirst()) + [0] {
+            for index in round.isMultiple(of: 2) ? order : Array(order.dropFirst()) + [0]
+            where round == 0 || !slow.contains(index) {
                 let start = Clocks()
                 try await sides[index].work()
                 if index == 0 { slowDown(since: start) }

@@ -64,8 +64,10 @@ struct Row {
     let mark: Mark
     /// Whether the limits' memory and counts are taken too, because they are what the row is there to show.
     var countsLimits = false
-    /// Whether the short set counts the row too. Counting stops a process at each system call, which takes longer than
-    /// all else where there are very many, and says little where threads make them differ.
+    /// Whether the short set counts the row too.
+    ///
+    /// Counting stops a process at each system call, which takes longer than all else where there are very many, and says
+    /// little where threads make them differ.
     var isCountedInShortSet = true
     let prepare: (Fixture, Options) async throws -> Measurement
 }
