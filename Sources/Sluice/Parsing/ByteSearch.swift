@@ -57,4 +57,17 @@ extension ContiguousArray<UInt8> {
         let range = range.clamped(to: 0..<bytes.count)
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
+
+    /// Becomes a copy of some bytes of a span, in the same memory if there is room; what lies outside the span is left out.
+    mutating func replaceAll(copying bytes: Span<UInt8>, _ range: Range<Int>) {
+        let range = range.clamped(to: 0..<bytes.count)
+        guard count == range.count else {
+            removeAll(keepingCapacity: true)
+            return append(copying: bytes, range)
+        }
+        // As many as there were, as in the headers of parts that differ in little: nothing need be emptied first.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe withUnsafeMutableBytes { unsafe $0.copyMemory(from: .init(rebasing: source[range])) }
+        }
+    }
 }

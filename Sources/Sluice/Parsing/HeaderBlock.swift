@@ -35,7 +35,7 @@ struct HeaderBlock: Sendable {
     ///   - end: Where the chunk ends.
     ///   - origin: The offset in the body of the chunk's first byte.
     ///   - rules: What the headers have to keep to.
-    ///   - lines: Gets the header lines without the empty line behind them, when all are there.
+    ///   - lines: Becomes the header lines without the empty line behind them, when all are there.
     /// - Returns: Whether they are; if not, the chunk ends before that.
     /// - Throws: What is too much, and an LF that ends no line.
     mutating func next(
@@ -58,7 +58,7 @@ struct HeaderBlock: Sendable {
                     cursor = end
                     return false
                 }
-                lines.append(copying: bytes, cursor..<cursor + progress.lineStart)
+                lines.replaceAll(copying: bytes, cursor..<cursor + progress.lineStart)
                 cursor += length
                 progress = Progress()
                 return true
@@ -71,7 +71,7 @@ struct HeaderBlock: Sendable {
                 return false
             }
             cursor += length - before
-            lines.append(copying: gathered.span, 0..<progress.lineStart)
+            lines.replaceAll(copying: gathered.span, 0..<progress.lineStart)
             progress = Progress()
             // Its memory is for the next headers.
             gathered.removeAll(keepingCapacity: true)

@@ -222,7 +222,7 @@ extension MultipartParser {
         )
         // Whoever took the last headers has mostly let go of them: then these are kept in their memory.
         let storage = lastPart.take()?.reusable() ?? PartHeaders.Storage()
-        var lines = storage.takeMemory()
+        var lines = storage.takeBytes()
         guard try block.next(in: bytes, from: &cursor, to: end, origin: origin, rules, into: &lines) else {
             storage.bytes = lines
             lastPart = PartHeaders(storage)

@@ -16,12 +16,10 @@ public struct PartHeaders: Sendable {
         var index = 0
         var contentOffset: Int64 = 0
 
-        /// The memory of the bytes, for others.
-        func takeMemory() -> ContiguousArray<UInt8> {
-            var memory = bytes
-            bytes = []
-            memory.removeAll(keepingCapacity: true)
-            return memory
+        /// The bytes, so that their memory can be used for others.
+        func takeBytes() -> ContiguousArray<UInt8> {
+            defer { bytes = [] }
+            return bytes
         }
     }
 
