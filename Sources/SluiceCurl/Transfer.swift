@@ -288,6 +288,12 @@ final class Transfer {
         }
         do throws(TransferError) {
             guard isAnswered(code) else { return try stepBehind(failure(code)) }
+            // An answer without a length ends where its connection does.
+            if case .take = verdict, collector.status == 206, let sink, let total = sink.total, sink.position < total {
+                return try stepBehind(
+                    error(.connectionLost, "the answer ended after \(sink.position) of the \(total) bytes of the file")
+                )
+            }
             if let location = collector.redirectLocation {
                 try redirect(to: location)
                 return .again
@@ -361,7 +367,8 @@ final class Transfer {
         guard collector.isHeadComplete, let status = collector.status else { return false }
         if code == CURLE_OK { return true }
         if case .take = verdict { return false }
-        guard status >= 300, feed?.failure == nil, !collector.isHeadTooLarge else { return false }
+        // What is no file is a refusal, too.
+        guard status >= 300 || sink != nil, feed?.failure == nil, !collector.isHeadTooLarge else { return false }
         // The page that says why there is no file may be as long as it likes.
         if collector.isTooLarge { return sink != nil }
         // Behind a body that was sent whole, an answer that breaks off is no answer.

@@ -105,20 +105,30 @@ enum JSONText {
 
     /// A string with its quotes; what JSON or a terminal must not see as it is, is escaped.
     static func string(_ text: String) -> String {
-        let escaped = text.unicodeScalars.reduce(into: "") { result, scalar in
+        var bytes: [UInt8] = []
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same behind bytes that there are: for texts of which there is not to be another copy.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
+            case "\"": bytes += "\\\"".utf8
+            case "\\": bytes += "\\\\".utf8
+            case "\n": bytes += "\\n".utf8
+            case "\r": bytes += "\\r".utf8
+            case "\t": bytes += "\\t".utf8
             case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
+                bytes += "\\u00".utf8
+                for digit in [UInt8(scalar.value) >> 4, UInt8(scalar.value) & 15] {
+                    bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+                }
+            default: bytes += UTF8.encode(scalar) ?? .init()
             }
         }
-        return "\"\(escaped)\""
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// A number with at most four digits behind the point; nil for infinity and its kin, which JSON cannot write.

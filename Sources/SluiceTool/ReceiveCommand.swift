@@ -127,12 +127,14 @@ struct ReceiveCommand: Sendable {
         Signals.onSignal { ending.finish() }
         do throws(ToolError) {
             try StandardOutput.print(address.url(port: server.port))
-            for await _ in end {}
         } catch {
             server.stop()
             inbox.removeIfNew()
             throw error
         }
+        // From now on another receiver may use it as well.
+        inbox.keep()
+        for await _ in end {}
         server.stop()
         Signals.endIfReceived()
         Signals.onSignal(nil)

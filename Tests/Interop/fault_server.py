@@ -14,6 +14,7 @@ the last one nothing. A fault is one of
     reset@N close@N stall@N   the connection is reset, closed, or nothing more moves, after N bytes: of the answer's
                               body for a GET, of the request's for an upload
     drop                      the connection is closed without an answer
+    NNNlong                   an answer with this status and 2 MiB
     NNN  NNN/S  NNN/+S        an answer with this status; with Retry-After: S, or the date S seconds after its Date
     see                       a 303 that leads to the same target, after the request's body
     challenge                 a 401 that asks for Digest credentials, after the request's body
@@ -22,7 +23,10 @@ the last one nothing. A fault is one of
     open-range                a 206 with the next 1000 bytes, that does not say how long the whole is
     bare-206                  a 206 without Content-Range
     two-ranges                a 206 with a second Content-Range that contradicts the first
-    coded-range               a 206 with gzip as its Content-Encoding, and no ETag
+    coded-range               a 206 with gzip as its Content-Encoding
+    untagged-range            a 206 without ETag
+    two-tags                  a 206 with another ETag behind the right one
+    cut-range                 a 206 without Content-Length, with 500 bytes and the end of the connection
     whole                     a 200 with all of it, whatever was asked for
     long-header               a header field of 200 KiB
     other                     from now on the file is NAME.other, with another ETag
@@ -165,7 +169,8 @@ class Connection:
             fields = [f"Retry-After: {email.utils.formatdate(time.time() + int(after[1:]), usegmt=True)}"]
         elif after:
             fields = [f"Retry-After: {after}"]
-        body = f"refused with {status}\n".encode()
+        body = f"refused with {status}\n".encode() * (100_000 if status.endswith("long") else 1)
+        status = status.removesuffix("long")
         self._send(f"{status} No", body, f"Content-Length: {len(body)}", *fields)
         return True
 
@@ -198,7 +203,7 @@ class Connection:
         limit = int(count) if count else None
         if parts.path == "/upload":
             return self._upload(fields, request, attempt, kind, limit)
-        if re.fullmatch(r"\d\d\d(/\+?\d+)?", fault):
+        if re.fullmatch(r"\d\d\d(long|/\+?\d+)?", fault):
             return self._refuse(fault)
         return self._download(parts.path, query, key, fields, kind, limit)
 
@@ -270,7 +275,14 @@ class Connection:
             if kind == "two-ranges":
                 headers.append(f"Content-Range: bytes {start + 1}-{end - 1}/{total}")
             if kind == "coded-range":
-                headers = [header for header in headers if not header.startswith("ETag:")] + ["Content-Encoding: gzip"]
+                headers.append("Content-Encoding: gzip")
+            if kind == "untagged-range":
+                headers = [header for header in headers if not header.startswith("ETag:")]
+            if kind == "two-tags":
+                headers.append('ETag: "another"')
+            if kind == "cut-range":
+                self._send(status, content[start : start + 500], *headers, "Connection: close")
+                return False
         if "framing" in query:
             self._send(status, content[:5], *headers, *query["framing"].split("|"))
             return False

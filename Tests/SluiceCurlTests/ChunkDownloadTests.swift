@@ -154,7 +154,9 @@ import Darwin
         #expect(try await place.requests().map { $0.range != nil } == [false, false, true, true, true])
     }
 
-    @Test(arguments: ["other", "whole", "wrong-range", "open-range", "bare-206", "two-ranges", "coded-range"])
+    @Test(arguments: [
+        "other", "whole", "wrong-range", "open-range", "bare-206", "two-ranges", "coded-range", "two-tags",
+    ])
     func `A body is not gone on with by another version's bytes`(fault: String) async throws {
         let faults = try await Fixtures.faults
         var request = CurlRequest(url: faults.place("close@400000", fault).file())

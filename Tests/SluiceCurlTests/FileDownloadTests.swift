@@ -238,6 +238,7 @@ import Darwin
 
     @Test(arguments: [
         "other", "whole", "wrong-range", "part-range", "open-range", "bare-206", "two-ranges", "coded-range",
+        "untagged-range", "two-tags",
     ])
     func `A download begins anew where the rest is not what was asked for`(fault: String) async throws {
         let place = try await broken("close@600000", fault)
@@ -250,6 +251,28 @@ import Darwin
         #expect(requests.count == (["other", "whole"].contains(fault) ? 2 : 3))
         #expect(requests[1].range != nil)
         #expect(try names() == ["target"])
+    }
+
+    @Test func `A rest that ends too early is a lost connection, and gone on with`() async throws {
+        let place = try await broken("close@600000", "cut-range", "cut-range")
+        let error = await failure { try await client.download(CurlRequest(url: place.file()), toFile: target).response }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.reason.contains("ended after 600500 of the") == true)
+        #expect(try names() == ["target.sluice-part", "target.sluice-part.info"])
+        var request = CurlRequest(url: place.file())
+        request.retry = .quick(2)
+        let file = try await client.download(request, toFile: target)
+        #expect(try await difference(contents(), Fixtures.faults.content) == nil)
+        #expect(file.resumedBytes == 600_500)
+        let ranges = try await place.requests().map(\.range)
+        #expect(ranges == [nil, "bytes=600000-", "bytes=600500-", "bytes=601000-"])
+    }
+
+    @Test func `A download of what is compressed goes on with that only`() async throws {
+        let place = try await broken("close@600000", query: "coding=gzip")
+        let file = try await client.download(CurlRequest(url: place.file()), toFile: target)
+        #expect(try await difference(contents(), Fixtures.faults.content) == nil)
+        #expect(file.resumedBytes == 600_000)
     }
 
     @Test func `A download of unknown length begins anew where what comes may be a part of the rest`() async throws {

@@ -186,7 +186,9 @@ import Testing
     @Test(arguments: [
         ("\"a\"", true), ("\"\"", true), ("\"ä\"", true), ("W/\"a\"", false), ("a", false), ("\"", false),
         ("\"a b\"", false),
-        ("\"a\"b\"", false), ("\"a\r\nX: y\"", false), ("", false),
+        ("\"\(String(repeating: "a", count: 1022))\"", true), ("\"\(String(repeating: "a", count: 1023))\"", false),
+        // What a byte becomes that is no UTF-8.
+        ("\"\u{FFFD}\"", false), ("\"a\"b\"", false), ("\"a\r\nX: y\"", false), ("", false),
     ])
     func `Only a strong entity tag says that bytes are the same`(tag: String, isStrong: Bool) {
         #expect((Validator(.etag, tag) != nil) == isStrong)

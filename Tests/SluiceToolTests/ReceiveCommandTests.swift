@@ -346,6 +346,30 @@ import Darwin
         #expect(await ProcessState.settles(within: 20) { receiver.process.errorsSoFar.contains("refused with 413") })
     }
 
+    @Test(arguments: ["100000 bytes", "a bad header"])
+    func `A client that waits is told what is wrong with the last bytes that it sent`(what: String) async throws {
+        let receiver = try await Receiver("--max-file", "1000000")
+        let end =
+            what == "a bad header" ? #"printf '\r\n--B\r\nno such header\r\n\r\n' >&3"# : "head -c 110000 /dev/zero >&3"
+        let run = try await shell(
+            #"exec 3<> "/dev/tcp/127.0.0.1/$1"; printf 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n"#
+                + #"Content-Type: multipart/form-data; boundary=B\r\n\r\n--B\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n' >&3; "#
+                + "head -c 900000 /dev/zero >&3; sleep 0.5; \(end); timeout 40 cat <&3; echo $?",
+            receiver.port
+        )
+        #expect(run.text.hasPrefix(what == "a bad header" ? "HTTP/1.1 400 " : "HTTP/1.1 413 "))
+        #expect(run.text.hasSuffix("}\n0\n"))
+        #expect(try receiver.names() == [])
+    }
+
+    @Test func `A receiver that ends leaves the directory to another one`() async throws {
+        let first = try await Receiver()
+        let second = try await Receiver(["--into", first.inbox])
+        _ = try await first.stop()
+        #expect(try await second.curl(["-F", "f=@/dev/null;filename=x"]).status == 200)
+        #expect(try first.names() == ["x"])
+    }
+
     @Test func `A client that cannot be told to stop is cut off`() async throws {
         let receiver = try await Receiver("--max-file", "1M")
         // Sends without reading, for ever.

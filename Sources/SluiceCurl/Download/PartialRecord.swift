@@ -10,7 +10,8 @@ internal import Sluice
 ///     length 104857600
 ///
 /// The URL itself may hold a secret and is not written down. The validator is an `etag`, or `modified` with the value of
-/// `Last-Modified`. The length is left out where the server did not say it.
+/// `Last-Modified`. The length is left out where the server did not say it; where there is a `Content-Encoding`, it is a
+/// `coding`.
 struct PartialRecord: Sendable, Hashable {
     let urlDigest: String
     let validator: Validator
@@ -22,7 +23,7 @@ struct PartialRecord: Sendable, Hashable {
 
     var text: String {
         "\(Self.signature)\nurl-sha256 \(urlDigest)\n\(validator.kind.rawValue) \(validator.value)\n"
-            + (total.map { "length \($0)\n" } ?? "")
+            + (validator.coding.isEmpty ? "" : "coding \(validator.coding)\n") + (total.map { "length \($0)\n" } ?? "")
     }
 
     init(urlDigest: String, validator: Validator, total: Int64?) {
@@ -41,8 +42,10 @@ struct PartialRecord: Sendable, Hashable {
             guard let space = line.firstIndex(of: " ") else { return nil }
             facts[line[..<space]] = String(line[line.index(after: space)...])
         }
+        let coding = facts["coding"] ?? ""
         let validator =
-            facts["etag"].flatMap { Validator(.etag, $0) } ?? facts["modified"].flatMap { Validator(.modified, $0) }
+            facts["etag"].flatMap { Validator(.etag, $0, coding: coding) }
+            ?? facts["modified"].flatMap { Validator(.modified, $0) }
         guard let digest = facts["url-sha256"], let validator else { return nil }
         urlDigest = digest
         self.validator = validator

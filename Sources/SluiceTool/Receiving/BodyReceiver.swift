@@ -85,9 +85,12 @@ struct BodyReceiver: ~Copyable {
 
     /// Takes in the next bytes.
     ///
-    /// - Parameter chunk: The bytes, lent for the call.
+    /// - Parameters:
+    ///   - chunk: The bytes, lent for the call.
+    ///   - toCome: The bytes of the body behind them, where that is known.
     /// - Throws: What is wrong with the body, or why it cannot be stored.
-    mutating func take(_ chunk: UnsafeRawBufferPointer) throws(MultipartError) {
+    mutating func take(_ chunk: UnsafeRawBufferPointer, toCome: Int64? = nil) throws(MultipartError) {
+        files?.mostToCome = toCome.map { $0.addingSaturated(Int64(chunk.count)) } ?? .max
         while let event = try unsafe parser.next(in: chunk.bytes) {
             if case .body(let range) = event {
                 try unsafe write(UnsafeRawBufferPointer(rebasing: chunk[range]))

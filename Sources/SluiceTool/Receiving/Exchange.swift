@@ -17,6 +17,8 @@ final class Exchange {
     /// The bytes of the body; nil where the client does not say.
     private var length: Int64?
     private var taken: Int64 = 0
+    /// The bytes that were offered and not taken.
+    private var left = 0
     private var lowWaterMark: LowWaterMark?
     /// The bytes that came after the upload was refused, or after its last delimiter.
     private var discarded = 0
@@ -146,20 +148,33 @@ final class Exchange {
             }
             return nil
         }
-        var count = bytes.count
-        // Where the end is not known, bytes that are left might be the last, and never be offered again.
-        if let length, taken + Int64(count) < length, let blocks = receiver?.wholeBlocks(of: count) { count = blocks }
-        taken += Int64(count)
         do {
-            try unsafe receiver?.take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            if let length { lowWaterMark?.wait(after: count, of: length - taken) }
-            return count
+            var count = bytes.count
+            // Where the end is not known, bytes that are left might be the last, and never be offered again.
+            if let length, receiver != nil, taken + Int64(count) < length {
+                count = receiver?.wholeBlocks(of: count) ?? count
+                try unsafe take(bytes[..<count])
+                let isMoreThere = lowWaterMark?.wait(after: bytes.count - left, of: length - taken) == true
+                left = bytes.count - count
+                // Whoever sends slowly is told at once what is wrong with what was sent.
+                if left == 0 || isMoreThere { return count }
+            } else {
+                count = 0
+            }
+            left = 0
+            try unsafe take(bytes[count...])
+            return bytes.count
         } catch {
             receiver = nil
             lowWaterMark?.lower()
             lowWaterMark = nil
-            return unsafe refuse(Refusal(error), connection, isBodyComing: true) ? count : nil
+            return unsafe refuse(Refusal(error), connection, isBodyComing: true) ? bytes.count : nil
         }
+    }
+
+    private func take(_ bytes: Slice<UnsafeRawBufferPointer>) throws(MultipartError) {
+        unsafe taken += Int64(bytes.count)
+        try unsafe receiver?.take(UnsafeRawBufferPointer(rebasing: bytes), toCome: length.map { $0 - taken })
     }
 
     /// Ends the body.
@@ -169,10 +184,17 @@ final class Exchange {
     func finish(_ connection: OpaquePointer) -> Bool {
         guard let receiver = receiver.take() else { return false }
         do {
-            let parts = try receiver.finish()
+            var parts = try receiver.finish()
+            var body = Array("[".utf8)
+            for index in parts.indices {
+                if index > 0 { body += ",\n".utf8 }
+                parts[index].part.append(to: &body, path: parts[index].path)
+                // The client may take its time to read the answer, which has it.
+                parts[index].part.content = nil
+            }
+            body += "]\n".utf8
             outcome = .stored(parts)
-            let objects = parts.map { $0.part.answer(path: $0.path) }
-            return unsafe answer(connection, .json(200, "[\(objects.joined(separator: ",\n"))]\n"))
+            return unsafe answer(connection, .json(200, body))
         } catch {
             return unsafe refuse(Refusal(error), connection, isBodyComing: false)
         }
@@ -212,14 +234,14 @@ final class Exchange {
 
     private enum Answer {
         case page
-        case json(Int, String)
+        case json(Int, [UInt8])
 
         static func error(_ status: Int, _ reason: String) -> Answer {
-            .json(status, JSONText.object([("error", JSONText.string(reason))]) + "\n")
+            .json(status, Array((JSONText.object([("error", JSONText.string(reason))]) + "\n").utf8))
         }
 
         var status: Int { if case .json(let status, _) = self { status } else { 200 } }
-        var body: String { if case .json(_, let text) = self { text } else { UploadPage.html } }
+        var body: [UInt8] { if case .json(_, let bytes) = self { bytes } else { Array(UploadPage.html.utf8) } }
 
         var headers: [(name: String, value: String)] {
             let common = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
@@ -242,11 +264,13 @@ final class Exchange {
         // libmicrohttpd takes an answer before the body or behind it, not while it comes; and one before it is followed
         // by a reset that may overtake it. So it is sent past the library, and what still comes is thrown away.
         guard isBodyComing else { return unsafe self.answer(connection, answer) }
-        return send(answer, unsafe sluice_mhd_socket(connection))
+        let socket = unsafe sluice_mhd_socket(connection)
+        // The last thing that is said here, whatever the library thinks of what still comes.
+        return send(answer, socket) && shutdown(socket, Int32(SHUT_WR)) == 0
     }
 
     private func answer(_ connection: OpaquePointer, _ answer: Answer) -> Bool {
-        let body = Array(answer.body.utf8)
+        let body = answer.body
         let response = unsafe sluice_mhd_response(body, body.count)
         guard let response = unsafe response else { return false }
         defer { unsafe MHD_destroy_response(response) }
@@ -258,11 +282,11 @@ final class Exchange {
 
     /// Sends an answer that libmicrohttpd knows nothing of; the connection is good for nothing else afterwards.
     private func send(_ answer: Answer, _ socket: Int32) -> Bool {
-        let headers = answer.headers + [("Content-Length", "\(answer.body.utf8.count)"), ("Connection", "close")]
+        let headers = answer.headers + [("Content-Length", "\(answer.body.count)"), ("Connection", "close")]
         let lines =
             ["HTTP/1.1 \(answer.status) \(unsafe String(cString: MHD_get_reason_phrase_for(UInt32(answer.status))))"]
-            + headers.map { "\($0.name): \($0.value)" } + ["", answer.body]
-        let bytes = Array(lines.joined(separator: "\r\n").utf8)
+            + headers.map { "\($0.name): \($0.value)" } + ["", ""]
+        let bytes = Array(lines.joined(separator: "\r\n").utf8) + answer.body
         // Nothing was sent before, so it fits into the socket's buffer.
         return unsafe CMicroHTTPD.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }

@@ -98,6 +98,9 @@ final class FileBatch {
         self.file?.size += Int64(bytes.count)
     }
 
+    /// No more bytes than these can still be written.
+    var mostToCome = Int64.max
+
     /// The bytes for which blocks are set aside that are still to be written.
     var reservedBytes: Int64 { file.map { max(($0.reserved ?? 0) - $0.size, 0) } ?? 0 }
 
@@ -108,7 +111,7 @@ final class FileBatch {
         guard let file, let reserved = file.reserved, file.size >= Self.leastReserved else { return }
         guard file.size + Int64(count) > reserved else { return }
         let start = max(reserved, file.size)
-        let room = max(min(file.size, Self.mostReserved), Int64(count))
+        let room = max(min(file.size, Self.mostReserved, mostToCome), Int64(count))
         let isReserved = sluice_reserve_blocks(file.descriptor, start, room) == 0
         self.file?.reserved = isReserved ? start + room : nil
     }

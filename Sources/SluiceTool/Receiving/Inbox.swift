@@ -52,6 +52,11 @@ final class Inbox: Sendable {
         place.removeIfNew()
     }
 
+    /// Leaves it there, whatever comes.
+    func keep() {
+        place.forget()
+    }
+
     /// The path of a file in it.
     func path(of name: String) -> String {
         path.hasSuffix("/") ? path + name : "\(path)/\(name)"

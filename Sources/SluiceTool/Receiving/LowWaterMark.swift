@@ -28,13 +28,17 @@ struct LowWaterMark {
     /// - Parameters:
     ///   - count: The bytes that came last.
     ///   - remaining: The bytes that are still to come, not all of which need be with the kernel.
-    mutating func wait(after count: Int, of remaining: Int64) {
+    /// - Returns: Whether they have come; where they come slowly, nobody waited or will.
+    mutating func wait(after count: Int, of remaining: Int64) -> Bool {
         // Near the end, so many need not come any more.
         guard count >= Self.raised / 4, remaining >= 4 * Int64(Self.raised), set(Int32(Self.raised)) else {
-            return lower()
+            lower()
+            return false
         }
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        if unsafe poll(&entry, 1, Self.patience) <= 0 { lower() }
+        if unsafe poll(&entry, 1, Self.patience) > 0 { return true }
+        lower()
+        return false
     }
 
     /// Has every byte told at once again.

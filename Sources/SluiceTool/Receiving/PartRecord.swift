@@ -45,20 +45,27 @@ struct PartRecord: Sendable {
         )
     }
 
-    /// What `sluice receive` answers of it.
+    /// Appends what `sluice receive` answers of it: a JSON object, with a field's value where that is UTF-8.
     ///
-    /// - Parameter path: Where it was stored, if it was.
-    /// - Returns: A JSON object. A field's value is in it where it is UTF-8.
-    func answer(path: String?) -> String {
-        let value = content.flatMap { String(validating: $0, as: UTF8.self) }
-        return JSONText.object(
+    /// - Parameters:
+    ///   - answer: What it is appended to; a value takes up to six times its bytes there, and nowhere else.
+    ///   - path: Where it was stored, if it was.
+    func append(to answer: inout [UInt8], path: String?) {
+        let members =
             identity + [
                 ("size", "\(size)"),
                 ("sha256", sha256.map(JSONText.string)),
                 ("path", path.map(JSONText.string)),
-                ("value", value.map(JSONText.string)),
             ]
-        )
+        answer += "{".utf8
+        for member in members { answer += "\(JSONText.string(member.name)):\(member.value ?? "null"),".utf8 }
+        answer += "\"value\":".utf8
+        if let value = content.flatMap({ String(validating: $0, as: UTF8.self) }) {
+            JSONText.append(value, to: &answer)
+        } else {
+            answer += "null".utf8
+        }
+        answer += "}".utf8
     }
 
     private var identity: [(name: String, value: String?)] {
