@@ -29,7 +29,7 @@ import Testing
             let bench = try StormBench(use, upload: upload, file: file)
             try await Leaks.expectNone { try await bench.storm(8, seed) }
             try await Leaks.expectNone {
-                let counts = try await bench.storm(count / 2, seed &+ 1)
+                let counts = try await bench.storm(count, seed &+ 1)
                 try Files.append(Array("\(counts); ".utf8), to: result)
             }
             #expect(bench.leftOver() == [], "\(use), seed \(seed)")
