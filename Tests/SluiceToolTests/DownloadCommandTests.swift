@@ -97,7 +97,7 @@ import Darwin
         #expect(try directory.names == ["file"])
         let toOutput = try await download(server.place(status).file)
         #expect(toOutput.status == 22)
-        #expect(toOutput.output == [])
+        #expect(toOutput.output.isEmpty)
         #expect(toOutput.errors.contains("the server answered \(status.prefix(3)) No, which is not the file"))
     }
 
