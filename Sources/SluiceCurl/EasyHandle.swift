@@ -111,7 +111,10 @@ final class EasyHandle {
 /// What holds for the process.
 enum CurlLibrary {
     /// `curl_global_init`, which must come before everything else.
-    static let initStatus: CURLcode = sluice_global_init()
+    static let initStatus: CURLcode = {
+        defer { ExitGate.closeAtExit() }
+        return sluice_global_init()
+    }()
 
     /// The version that the process runs with: a byte each for major, minor and patch.
     static let version = sluice_curl_version()

@@ -100,7 +100,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    private func wake() {
+    func wake() {
         state.withLock { state in
             // Before the thread has its handle, it has not looked at the commands either.
             state.multi?.wake()
@@ -137,6 +137,7 @@ final class EventLoop: Sendable {
     }
 
     private func run() {
+        ExitGate.enter(self)
         while true {
             let multi = MultiHandle(configuration)
             if let multi { move(multi) }
@@ -148,7 +149,10 @@ final class EventLoop: Sendable {
                 defer { state.commands = [] }
                 return (state.commands, wasClosed)
             }
-            if let end { return finish(end.commands, wasClosed: end.wasClosed) }
+            if let end {
+                ExitGate.leave(self)
+                return finish(end.commands, wasClosed: end.wasClosed)
+            }
         }
     }
 
