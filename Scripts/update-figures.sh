@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-table=$(mktemp)
+# Not a name of this machine's: the README shows the command.
+table=.build/figures.md
 trap 'rm -f "$table" README.md.new' EXIT
 
 status=0
