@@ -15,7 +15,7 @@ public struct ParserLimits: Hashable, Sendable {
     /// The most bytes of a field: of a form's part without a filename, whatever its Content-Type.
     ///
     /// 1 MiB unless set. Parts of a multipart in a field count by themselves where they are gone into by
-    /// ``ReceivedPart/parts()``.
+    /// ``ReceivedPart/parts(policies:)``.
     public var fieldBytes: Int64 = 1 << 20
     /// The most bytes of all fields together, which applications keep in memory.
     ///
