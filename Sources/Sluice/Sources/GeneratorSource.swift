@@ -116,40 +116,13 @@ public struct GeneratorSource: ByteSource {
 
     private final class Cursor: ByteCursor {
         private let generator: Generator
-        private var isAtEnd = false
-        /// What was thrown behind bytes, which come first.
-        private var failure: MultipartError?
-
-        /// How long bytes wait for more: those of a slow generator are not held back for a full buffer.
-        private static let patience = Duration.milliseconds(5)
 
         init(_ generator: @escaping Generator) {
             self.generator = generator
         }
 
         func read(into buffer: inout OutputRawSpan) throws(MultipartError) {
-            if let failure { throw failure }
-            if isAtEnd { return }
-            let before = buffer.byteCount
-            var start: ContinuousClock.Instant?
-            // Each read costs its reader more than a generator's few bytes are worth.
-            while buffer.freeCapacity > 0 {
-                let count = buffer.byteCount
-                do {
-                    try generator(&buffer)
-                } catch {
-                    guard buffer.byteCount > before else { throw .fromSource(error) }
-                    failure = .fromSource(error)
-                    return
-                }
-                if buffer.byteCount == count {
-                    isAtEnd = true
-                    return
-                }
-                let now = ContinuousClock.now
-                if now - (start ?? now) > Self.patience { return }
-                start = start ?? now
-            }
+            do { try generator(&buffer) } catch { throw .fromSource(error) }
         }
     }
 }

@@ -3,14 +3,6 @@ import SluiceTestSupport
 import Synchronization
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 @Suite struct GeneratorSourceTests {
     private struct Broken: Error, Equatable {
         let number: Int
@@ -37,62 +29,6 @@ import Darwin
         let body = try body(.once(generator(of: content, step: step)))
         #expect(body.contentLength == nil && body.replay == .once && body.mayBlock)
         #expect(try body.bytes(bufferSize: bufferSize) == expected(content))
-    }
-
-    /// The pieces in which a source comes, and the error at the end, read without what is around it in a body.
-    private func pieces(_ source: GeneratorSource, room: Int) throws -> (pieces: [[UInt8]], error: MultipartError?) {
-        let cursor = try source.open(at: 0)
-        var pieces: [[UInt8]] = []
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
-        defer { unsafe memory.deallocate() }
-        do throws(MultipartError) {
-            while true {
-                var span = unsafe OutputRawSpan(buffer: memory, initializedCount: 0)
-                try cursor.read(into: &span)
-                let count = unsafe span.finalize(for: memory)
-                if count == 0 { return (pieces, nil) }
-                pieces.append(unsafe Array(memory[..<count]))
-            }
-        } catch {
-            return (pieces, error)
-        }
-    }
-
-    @Test func `Small pieces are gathered until the buffer is full`() throws {
-        let calls = Atomic(0)
-        let source = GeneratorSource.chunks { [content] in
-            {
-                let number = calls.add(1, ordering: .relaxed).newValue
-                return number <= 100 ? Array(content.prefix(7)) : nil
-            }
-        }
-        let result = try pieces(source, room: 300)
-        #expect(result.error == nil)
-        #expect(result.pieces.map(\.count) == [300, 300, 100])
-        // The end is asked for once.
-        #expect(calls.load(ordering: .relaxed) == 101)
-    }
-
-    @Test func `What a slow generator gives is not held back`() throws {
-        var number = 0
-        let source = GeneratorSource.once { buffer in
-            number += 1
-            if number > 1 { usleep(50_000) }
-            if number <= 4 { buffer.append(UInt8(number)) }
-        }
-        #expect(try pieces(source, room: 100).pieces.count >= 2)
-    }
-
-    @Test func `What comes before an error comes out before it`() throws {
-        var number: UInt8 = 0
-        let source = GeneratorSource.once { buffer in
-            number += 1
-            if number > 3 { throw Broken(number: 1) }
-            buffer.append(number)
-        }
-        let result = try pieces(source, room: 100)
-        #expect(result.pieces.flatMap { $0 } == [1, 2, 3])
-        #expect(result.error?.code == .sourceFailed && result.error?.underlyingError as? Broken == Broken(number: 1))
     }
 
     @Test func `A generator that appends nothing at all is an empty part`() throws {
