@@ -8,6 +8,8 @@
 #ifdef __APPLE__
 #include <CommonCrypto/CommonDigest.h>
 
+static inline void sluice_crypto_begin(void) {}
+
 static inline void *sluice_sha256_create(void) {
     CC_SHA256_CTX *context = malloc(sizeof *context);
     if (context) CC_SHA256_Init(context);
@@ -33,7 +35,11 @@ static inline int sluice_sha256_finish(void *context, unsigned char *digest) {
 static inline void sluice_sha256_destroy(void *context) { free(context); }
 
 #else
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+
+// Begins with the library, so that it does not clear up when the process ends.
+static inline void sluice_crypto_begin(void) { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
 
 static inline void *sluice_sha256_create(void) {
     EVP_MD_CTX *context = EVP_MD_CTX_new();

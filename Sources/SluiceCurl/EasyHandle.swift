@@ -112,7 +112,8 @@ final class EasyHandle {
 enum CurlLibrary {
     /// `curl_global_init`, which must come before everything else.
     static let initStatus: CURLcode = {
-        defer { ExitGate.closeAtExit() }
+        // libcurl would have it begin otherwise.
+        CryptoLibrary.begin()
         return sluice_global_init()
     }()
 

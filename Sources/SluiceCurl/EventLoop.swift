@@ -100,7 +100,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    func wake() {
+    private func wake() {
         state.withLock { state in
             // Before the thread has its handle, it has not looked at the commands either.
             state.multi?.wake()
@@ -137,7 +137,6 @@ final class EventLoop: Sendable {
     }
 
     private func run() {
-        ExitGate.enter(self)
         while true {
             let multi = MultiHandle(configuration)
             if let multi { move(multi) }
@@ -149,10 +148,7 @@ final class EventLoop: Sendable {
                 defer { state.commands = [] }
                 return (state.commands, wasClosed)
             }
-            if let end {
-                ExitGate.leave(self)
-                return finish(end.commands, wasClosed: end.wasClosed)
-            }
+            if let end { return finish(end.commands, wasClosed: end.wasClosed) }
         }
     }
 

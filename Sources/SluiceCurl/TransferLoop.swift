@@ -52,7 +52,6 @@ final class TransferLoop {
     /// Does what there is to do until it is told to shut down and all transfers are over.
     func run() {
         while true {
-            ExitGate.pass(eventLoop)
             for command in eventLoop.takeCommands() { obey(command) }
             if isShuttingDown, transfers.isEmpty { return }
             guard check(multi.perform()) else { return }

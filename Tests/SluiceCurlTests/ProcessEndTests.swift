@@ -17,6 +17,26 @@ import Darwin
         case clientGone, clientThere, uploading
     }
 
+    /// What libcrypto would clear up is in the hands of threads that end at that moment, a matter of microseconds.
+    @Test func `libcrypto is not taken down while threads of clients may use it`() async throws {
+        let server = try await Fixtures.server
+        await #expect(processExitsWith: .exitCode(7)) { [url = server.url("/upload") as String] in
+            // Handlers run in the reverse order: this one behind any that is registered later.
+            _ = atexit { _exit(ProcessEndTests.isCryptoThere() ? 7 : 8) }
+            let body = try MultipartForm { Part.field("a", "b") }.body()
+            _ = try await CurlClient().upload(body, to: url)
+            exit(0)
+        }
+    }
+
+    /// Whether libcrypto would still begin, which it does not behind its end.
+    private static func isCryptoThere() -> Bool {
+        typealias Begin = @convention(c) (UInt64, OpaquePointer?) -> Int32
+        // Of all that is loaded.
+        guard let symbol = unsafe dlsym(nil, "OPENSSL_init_crypto") else { return false }
+        return unsafe unsafeBitCast(symbol, to: Begin.self)(0, nil) == 1
+    }
+
     /// It is a matter of microseconds whether a thread is in the way, so that it is tried often.
     @Test(arguments: Moment.allCases, 0..<10)
     func `A process ends well while the thread of a client is at work`(moment: Moment, number: Int) async throws {

@@ -8,6 +8,7 @@ final class SHA256 {
 
     /// Begins; nil where there is no memory.
     init?() {
+        CryptoLibrary.begin()
         guard let context = unsafe sluice_sha256_create() else { return nil }
         unsafe self.context = context
     }
