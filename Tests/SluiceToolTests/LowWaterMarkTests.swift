@@ -18,10 +18,7 @@ import Darwin
     @Test func `Whoever waits is woken for much at a time where bytes come fast`() async throws {
         try await onThread {
             let connection = try Connection()
-            var mark = LowWaterMark(connection.reader)
-            try connection.send(Self.much)
-            #expect(connection.waits(&mark, after: Self.much, of: Self.farAway))
-            try connection.receive(Self.much)
+            _ = try connection.raisedMark()
             try connection.send(1)
             #expect(!connection.isReadable(within: 100))
             try connection.send(Self.much)
@@ -48,10 +45,7 @@ import Darwin
     ) async throws {
         try await onThread {
             let connection = try Connection()
-            var mark = LowWaterMark(connection.reader)
-            try connection.send(Self.much)
-            #expect(connection.waits(&mark, after: Self.much, of: Self.farAway))
-            try connection.receive(Self.much)
+            var mark = try connection.raisedMark()
             #expect(!connection.waits(&mark, after: last, of: remaining))
             try connection.send(1)
             #expect(connection.isReadable(within: 20_000))
@@ -61,10 +55,7 @@ import Darwin
     @Test func `So is one whose upload is not wanted any more`() async throws {
         try await onThread {
             let connection = try Connection()
-            var mark = LowWaterMark(connection.reader)
-            try connection.send(Self.much)
-            #expect(connection.waits(&mark, after: Self.much, of: Self.farAway))
-            try connection.receive(Self.much)
+            var mark = try connection.raisedMark()
             mark.lower()
             try connection.send(1)
             #expect(connection.isReadable(within: 20_000))
@@ -74,10 +65,7 @@ import Darwin
     @Test func `The end of what is sent is heard at once`() async throws {
         try await onThread {
             let connection = try Connection()
-            var mark = LowWaterMark(connection.reader)
-            try connection.send(Self.much)
-            #expect(connection.waits(&mark, after: Self.much, of: Self.farAway))
-            try connection.receive(Self.much)
+            _ = try connection.raisedMark()
             shutdown(connection.writer, Int32(SHUT_WR))
             #expect(connection.isReadable(within: 20_000))
         }
@@ -115,6 +103,15 @@ private final class Connection {
         guard unsafe recv(reader, &bytes, count, Int32(MSG_WAITALL)) == count else {
             throw SystemFailure("recv")
         }
+    }
+
+    /// A mark that was raised, with nothing left to be read.
+    func raisedMark() throws -> LowWaterMark {
+        var mark = LowWaterMark(reader)
+        try send(LowWaterMark.raised)
+        #expect(waits(&mark, after: LowWaterMark.raised, of: .max))
+        try receive(LowWaterMark.raised)
+        return mark
     }
 
     /// Whether the mark says that there is more; a macro's expression cannot change it.
