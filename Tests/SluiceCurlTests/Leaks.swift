@@ -11,10 +11,7 @@ enum Leaks {
         let before = ProcessState.openDescriptors()
         try await work()
         #expect(await ProcessState.settles { ProcessState.threadNames().allSatisfy { !threads.contains($0) } })
-        func new() -> [String: String] {
-            // Dispatch opens timers of its own when tasks sleep.
-            ProcessState.openDescriptors().filter { before[$0.key] != $0.value && $0.value != "anon_inode:[timerfd]" }
-        }
+        func new() -> [String: String] { ProcessState.openDescriptors().filter { before[$0.key] != $0.value } }
         #expect(await ProcessState.settles { new().isEmpty }, "\(new())")
     }
 }

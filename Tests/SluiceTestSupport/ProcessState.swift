@@ -11,15 +11,17 @@ import Darwin
 /// Other tests run at the same time, so that counts mean something only in a process of the test's own (an exit test).
 package enum ProcessState {
     /// What is open, by descriptor: `socket:[123]`, `/tmp/file`, `pipe:[45]`.
+    ///
+    /// Not told are timers: Dispatch opens one for each clock that something first waits for, and keeps it.
     package static func openDescriptors(of process: String = "self") -> [String: String] {
         var open: [String: String] = [:]
         for name in entries(of: "/proc/\(process)/fd") {
             var target = [CChar](repeating: 0, count: 4096)
             let count = unsafe readlink("/proc/\(process)/fd/\(name)", &target, target.count)
             // The descriptor of the listing itself is gone by now.
-            if count >= 0 {
-                open[name] = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            }
+            guard count >= 0 else { continue }
+            let text = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if text != "anon_inode:[timerfd]" { open[name] = text }
         }
         return open
     }

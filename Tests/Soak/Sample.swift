@@ -13,13 +13,8 @@ struct Sample: CustomStringConvertible {
 
         /// Looks at a process: its number, or `self`.
         init(_ process: String) throws {
-            let manager = FileManager.default
-            let targets = try manager.contentsOfDirectory(atPath: "/proc/\(process)/fd").compactMap {
-                try? manager.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
-            }
-            // Dispatch makes timers as it needs them.
-            descriptors = targets.count { !$0.contains("timerfd") && !$0.hasPrefix("/proc") }
-            threads = try manager.contentsOfDirectory(atPath: "/proc/\(process)/task").count
+            descriptors = ProcessState.openDescriptors(of: process).count
+            threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").count
             let words = String(
                 decoding: try TemporaryDirectory.contents(ofFile: "/proc/\(process)/statm"),
                 as: UTF8.self

@@ -136,17 +136,18 @@ private final class FaultBench: Sendable {
     }
 
     private func attempt(_ use: Use, _ plan: SystemFaults.Plan) async throws -> SystemFaults.Report {
-        let before = openDescriptors()
+        let before = ProcessState.openDescriptors().values.sorted()
         let (outcome, report) = try await run(use, plan)
         let comment: Comment = "\(use), \(plan.fault), call \(plan.call) (\(report.hit ?? "none"))"
         check(outcome, expected(use), plan.fault, comment)
         if report.hit != nil { faults.add(1, ordering: .relaxed) }
         let isTidy = await ProcessState.settles {
-            openDescriptors().count <= before.count
+            ProcessState.openDescriptors().count <= before.count
                 && !ProcessState.threadNames().contains { $0.hasPrefix("sluice-") }
         }
         for (name, content) in try takeSaved() { #expect(contents.contains(content), "\(comment) left \(name)") }
-        #expect(isTidy, "\(comment) left \(openDescriptors()), beside \(before), \(ProcessState.threadNames())")
+        let after = ProcessState.openDescriptors().values.sorted()
+        #expect(isTidy, "\(comment) left \(after), beside \(before), \(ProcessState.threadNames())")
         return report
     }
 
@@ -157,11 +158,6 @@ private final class FaultBench: Sendable {
             try Files.remove("\(saved.path)/\(name)")
             return (name, content)
         }
-    }
-
-    /// What is open, but for the timers that the runtime makes and closes as it likes.
-    private func openDescriptors() -> [String] {
-        ProcessState.openDescriptors().values.filter { !$0.contains("timerfd") }.sorted()
     }
 
     private func check(
