@@ -1,7 +1,9 @@
 /// Reads a body on a thread of its own, one chunk ahead of whoever takes the chunks.
 ///
 /// For sinks that must not wait themselves: Swift's shared thread pool, an event loop. The thread is started by the
-/// first ``take(notify:)`` and ends at the body's end, at an error, and after ``cancel()``.
+/// first ``take(notify:)`` and ends at the body's end, at an error, and after ``cancel()``. What it reads goes to the
+/// chunk that waits to be taken, while that has room: to take one costs more than the few bytes are worth that a source
+/// may give at a time.
 package final class ReadAhead: Sendable {
     /// What ``take(notify:)`` has to give.
     package enum Step: Sendable {
@@ -16,7 +18,12 @@ package final class ReadAhead: Sendable {
     }
 
     private struct State {
-        var ready: Step?
+        /// What waits to be taken; none while there is nothing.
+        var chunk: [UInt8] = []
+        /// Where the body stood behind ``chunk``.
+        var mark: BodyReader.Mark?
+        /// What comes behind ``chunk``, and stays: the end or a failure.
+        var outcome: Step?
         var isStarted = false
         var isCancelled = false
         var notify: (@Sendable () -> Void)?
@@ -52,13 +59,14 @@ package final class ReadAhead: Sendable {
     package func take(notify: @escaping @Sendable () -> Void) -> Step {
         let (step, startsThread) = state.update { state -> (Step, Bool) in
             if state.isCancelled { return (.failed(.cancelledRead), false) }
-            guard let ready = state.ready else {
-                state.notify = notify
-                defer { state.isStarted = true }
-                return (.pending, !state.isStarted)
+            if let mark = state.mark {
+                defer { (state.chunk, state.mark) = ([], nil) }
+                return (.chunk(state.chunk, at: mark), false)
             }
-            if case .chunk = ready { state.ready = nil }
-            return (ready, false)
+            if let outcome = state.outcome { return (outcome, false) }
+            state.notify = notify
+            defer { state.isStarted = true }
+            return (.pending, !state.isStarted)
         }
         if startsThread { start() }
         return step
@@ -69,7 +77,7 @@ package final class ReadAhead: Sendable {
         interrupt.trigger()
         let notify = state.update { state in
             state.isCancelled = true
-            state.ready = nil
+            (state.chunk, state.mark, state.outcome) = ([], nil, nil)
             defer { state.notify = nil }
             return state.notify
         }
@@ -84,7 +92,7 @@ package final class ReadAhead: Sendable {
                 Self.run(state, chunkSize) { () throws(MultipartError) in try makeReader(interrupt) }
             }
         } catch {
-            Self.deliver(.failed(MultipartError(.resourcesExhausted, "no thread to read on", error)), to: state)
+            Self.end(state, .failed(MultipartError(.resourcesExhausted, "no thread to read on", error)))
         }
     }
 
@@ -95,31 +103,56 @@ package final class ReadAhead: Sendable {
     ) {
         do {
             let reader = try makeReader()
-            while true {
-                var chunk: [UInt8] = []
-                let count = try reader.read(appendingTo: &chunk, upTo: chunkSize)
-                if count == 0 { break }
-                guard deliver(.chunk(chunk, at: reader.mark), to: state) else { return }
+            var chunk: [UInt8] = []
+            while try reader.read(appendingTo: &chunk, upTo: chunkSize) > 0 {
+                guard deliver(&chunk, at: reader.mark, chunkSize, to: state) else { return }
             }
-            deliver(.end, to: state)
+            end(state, .end)
         } catch {
-            deliver(.failed(error), to: state)
+            end(state, .failed(error))
         }
     }
 
-    /// Waits until the step before was taken, puts this one in its place, and tells the taker.
+    /// Adds the bytes to those that wait to be taken, or waits until those were; then tells the taker.
     ///
+    /// - Parameters:
+    ///   - chunk: The bytes; empty afterwards.
+    ///   - mark: Where the body stands behind them.
+    ///   - chunkSize: The most bytes that may wait.
+    ///   - state: What the taker looks at.
     /// - Returns: Whether anybody still wants more.
-    @discardableResult
-    private static func deliver(_ step: Step, to state: Monitor<State>) -> Bool {
+    private static func deliver(
+        _ chunk: inout [UInt8],
+        at mark: BodyReader.Mark,
+        _ chunkSize: Int,
+        to state: Monitor<State>
+    ) -> Bool {
         let (isWanted, notify) = state.wait { state -> (Bool, (@Sendable () -> Void)?)? in
             if state.isCancelled { return (false, nil) }
-            guard state.ready == nil else { return nil }
-            state.ready = step
+            if state.chunk.isEmpty {
+                swap(&state.chunk, &chunk)
+            } else if state.chunk.count + chunk.count <= chunkSize {
+                state.chunk += chunk
+                chunk.removeAll(keepingCapacity: true)
+            } else {
+                return nil
+            }
+            state.mark = mark
             defer { state.notify = nil }
             return (true, state.notify)
         }
         notify?()
         return isWanted
+    }
+
+    /// Puts the outcome behind what waits to be taken, and tells the taker.
+    private static func end(_ state: Monitor<State>, _ outcome: Step) {
+        let notify = state.update { state -> (@Sendable () -> Void)? in
+            if state.isCancelled { return nil }
+            state.outcome = outcome
+            defer { state.notify = nil }
+            return state.notify
+        }
+        notify?()
     }
 }

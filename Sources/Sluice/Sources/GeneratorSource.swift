@@ -56,8 +56,8 @@ public struct GeneratorSource: ByteSource {
     /// A generator of whole chunks, of any size, that a factory makes anew for each reading.
     ///
     /// What of a chunk does not fit the reader's buffer is kept for its next one, at the cost of a copy. Each chunk is handed
-    /// on by itself, at once, since the next one may be long in coming: an upload spends some 30 microseconds on each, so
-    /// put as much into one as there is, up to some 64 KiB.
+    /// on at once, since the next one may be long in coming; those that nobody has taken yet are put together. A synchronous
+    /// reader makes a read of each.
     ///
     /// ```swift
     /// let rows = GeneratorSource.chunks {

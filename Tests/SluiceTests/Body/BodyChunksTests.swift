@@ -108,17 +108,49 @@ import Testing
                 given += 1
                 return given
             }
-            if number <= 50 { buffer.append(UInt8(number)) }
+            if number <= 5000 { buffer.append(UInt8(truncatingIfNeeded: number)) }
         }
-        var taken = 0
-        for try await chunk in try OnePart.body(source).chunks(ofSize: 100) where chunk.count == 1 {
-            taken += 1
-            #expect(chunk == [UInt8(taken)])
-            // One chunk waits to be taken, and the thread may be at the one behind it.
-            #expect(given.withLock { $0 } <= taken + 2)
+        var taken: [UInt8] = []
+        for try await chunk in try OnePart.body(source).chunks(ofSize: 100) {
+            #expect(chunk.count <= 100)
+            taken += chunk
+            // One chunk waits to be taken, and the thread may be at the byte that begins the one behind it.
+            #expect(given.withLock { $0 } <= max(taken.count - OnePart.head.count, 0) + 101)
             for _ in 0..<3 { await Task.yield() }
         }
-        #expect(taken == 50)
+        let content = (1...5000).map { UInt8(truncatingIfNeeded: $0) }
+        #expect(difference(taken, OnePart.head + content + OnePart.tail) == nil)
+    }
+
+    private struct Broken: Error {}
+
+    @Test(arguments: [false, true])
+    func `Bytes that come while nobody takes them are one chunk`(fails: Bool) async throws {
+        let given = Mutex(0)
+        let source = GeneratorSource.once { buffer in
+            let number = given.withLock { given in
+                given += 1
+                return given
+            }
+            if number <= 100 { buffer.append(UInt8(number)) } else if fails { throw Broken() }
+        }
+        var chunks = try OnePart.body(source).chunks(ofSize: 1000).makeAsyncIterator()
+        // The thread begins when it is asked, and whatever is there by then comes.
+        var taken = try await chunks.next() ?? []
+        #expect(await eventually { given.withLock { $0 } == 101 })
+        if taken.count < OnePart.head.count + 100 { taken += try await chunks.next() ?? [] }
+        #expect(difference(Array(taken.prefix(OnePart.head.count + 100)), OnePart.head + Array(1...100)) == nil)
+        if fails {
+            do throws(MultipartError) {
+                _ = try await chunks.next()
+                Issue.record("no error")
+            } catch {
+                #expect(error.code == .sourceFailed)
+            }
+        } else {
+            while let chunk = try await chunks.next() { taken += chunk }
+            #expect(difference(taken, OnePart.head + Array(1...100) + OnePart.tail) == nil)
+        }
     }
 
     @Test func `Iterating stays on the caller's actor`() async throws {
