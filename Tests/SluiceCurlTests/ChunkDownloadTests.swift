@@ -224,13 +224,13 @@ import Darwin
         func url(_ path: String) -> String { scheme == "http" ? nginx.url(path) : nginx.secureURL(path) }
         var request = try await Fixtures.secureRequest(nil, url: url("/store/large-\(scheme)"))
         if scheme == "http2" { request.httpVersion = .http2 }
-        request.idleTimeout = .seconds(1)
+        request.idleTimeout = .seconds(3)
         let reports = Reports()
         let lines = Lines()
         request.debug = { lines.add($0) }
         let response = try await client.downloadChunks(request, bufferSize: 100_000) { reports.add($0) }
         // All of this while nobody takes a chunk, on the same connection where there is one for all.
-        for _ in 0..<15 {
+        for _ in 0..<35 {
             var quick = request
             quick.url = url("/store/quick")
             quick.idleTimeout = .seconds(20)

@@ -354,7 +354,7 @@ import FoundationNetworking
         let server = try await SessionServer(in: scratch)
         let (body, _) = try MultipartBody.sample(10, in: scratch)
         var request = try server.request("/hang")
-        request.timeoutInterval = 1
+        request.timeoutInterval = 3
         let idle = await failure { [session, request] () async throws(SessionError) in
             try await session.upload(body, for: request)
         }

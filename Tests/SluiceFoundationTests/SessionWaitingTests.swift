@@ -117,7 +117,7 @@ import FoundationNetworking
         var options = SessionOptions()
         options.gatheringLimit = gathers ? .milliseconds(100) : .zero
         var request = try server.request("/ok")
-        request.timeoutInterval = 1
+        request.timeoutInterval = 3
         let error = await failure { [session, options, request] () async throws(SessionError) in
             try await session.upload(body, for: request, options: options)
         }

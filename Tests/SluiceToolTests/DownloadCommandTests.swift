@@ -282,9 +282,9 @@ import Darwin
     }
 
     @Test func `Limits of time end a download, and what came stays`() async throws {
-        let idle = try await download(server.place("stall@1000").file, "-o", target, "--idle-timeout", "0.3")
+        let idle = try await download(server.place("stall@1000").file, "-o", target, "--idle-timeout", "3")
         #expect(idle.status == 75)
-        #expect(idle.errors.contains("nothing moved for 0.3 seconds"))
+        #expect(idle.errors.contains("nothing moved for 3.0 seconds"))
         #expect(try directory.names == ["file.sluice-part", "file.sluice-part.info"])
         let total = try await download(server.place("stall@1000").file, "-o", target, "-m", "0.5")
         #expect(total.status == 75)

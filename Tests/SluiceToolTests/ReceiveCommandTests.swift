@@ -390,8 +390,8 @@ import Darwin
         let receiver = try await Receiver()
         let file = try directory.sparseFile("file", size: 50 << 20)
         let curl = try ToolProcess(
-            ["curl", "-q", "-s", "--limit-rate", "1M", "-F", "first=@/etc/hostname", "-F", "f=@\(file)", receiver.url]
-                + options
+            ["curl", "-q", "-s", "--limit-rate", "100K", "-F", "first=@/etc/hostname", "-F", "f=@\(file)"]
+                + options + [receiver.url]
         )
         let isUnderWay = await ProcessState.settles(within: 90) {
             (try? receiver.names().first?.hasPrefix(".sluice-")) == true
@@ -409,7 +409,7 @@ import Darwin
         let first = try await Receiver()
         let file = try directory.sparseFile("file", size: 50 << 20)
         func upload() throws -> ToolProcess {
-            try ToolProcess(["curl", "-q", "-s", "--limit-rate", "1M", "-F", "f=@\(file)", first.url])
+            try ToolProcess(["curl", "-q", "-s", "--limit-rate", "100K", "-F", "f=@\(file)", first.url])
         }
         let uploads = try [upload(), upload()]
         let areUnderWay = await ProcessState.settles(within: 90) { (try? first.names().count) == 2 }
@@ -453,7 +453,7 @@ import Darwin
         let receiver = try await Receiver()
         #expect(try await receiver.curl(["-F", "f=@/dev/null;filename=whole"]).status == 200)
         let file = try directory.sparseFile("file", size: 50 << 20)
-        let curl = try ToolProcess(["curl", "-q", "-s", "--limit-rate", "2M", "-F", "f=@\(file)", receiver.url])
+        let curl = try ToolProcess(["curl", "-q", "-s", "--limit-rate", "100K", "-F", "f=@\(file)", receiver.url])
         #expect(await ProcessState.settles(within: 30) { (try? receiver.names().count) == 2 })
         let outcome = try await receiver.stop(signal)
         #expect(outcome.signal == signal)
