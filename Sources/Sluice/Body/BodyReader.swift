@@ -20,6 +20,8 @@ public final class BodyReader {
     private var absolutePosition: Int64
     /// By how many bytes the sources of the segments before this one were longer.
     private var passedSurplus: Int64 = 0
+    /// How many bytes the last part has, once they were read.
+    private var lastLength: Int64?
 
     /// Reads the layout's bytes `range`, or all of them, and calls `origin` position 0.
     init(_ layout: BodyLayout, range: Range<Int64>?, origin: Int64, interrupt: ReadInterrupt?) {
@@ -61,7 +63,7 @@ public final class BodyReader {
     package struct Mark: Sendable {
         /// The offset in the body of the next byte.
         package var position: Int64
-        /// The part that the next byte belongs to.
+        /// The part that the next byte belongs to; behind the last one that one, if this reader has read it to its end.
         package var part: Int?
         /// How much of that part's content was read.
         package var offsetInPart: Int64
@@ -72,11 +74,17 @@ public final class BodyReader {
 
     /// Where the reader stands.
     package var mark: Mark {
+        var part = partIndex
         var offsetInPart: Int64 = 0
-        if index < layout.segments.count, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
+        if index < layout.segments.count, case .content = layout.segments[index].kind {
+            offsetInPart = offsetInSegment
+        } else if part == nil, let lastLength {
+            part = layout.labels.count - 1
+            offsetInPart = lastLength
+        }
         return Mark(
             position: position,
-            part: partIndex,
+            part: part,
             offsetInPart: offsetInPart,
             sourceSurplus: passedSurplus + surplusInSegment
         )
@@ -230,6 +238,8 @@ public final class BodyReader {
     }
 
     private func nextSegment() {
+        let segment = layout.segments[index]
+        if case .content = segment.kind, segment.part == layout.labels.count - 1 { lastLength = offsetInSegment }
         passedSurplus += surplusInSegment
         cursor = nil
         index += 1
