@@ -90,7 +90,8 @@ enum DownloadRows {
                 let path = "\(options.size)"
                 return .paired(
                     bytes: options.size,
-                    sluice: {
+                    // As a server's handler runs: not on the main thread, which each chunk would wake up.
+                    sluice: { @concurrent in
                         var count: Int64 = 0
                         for try await chunk in try await client.downloadChunks(CurlRequest(url: sink.url + path)).chunks
                         {

@@ -11,6 +11,9 @@ final class ChunkChannel: Sendable {
     private struct State {
         var head: CurlResponse?
         var bytes: [UInt8] = []
+        /// For how many bytes room is made at first, so that they are seldom copied as they become more: by what was taken at a
+        /// time lately.
+        var room = 0
         /// How the body came to its end, once it has.
         var end: Result<Void, TransferError>?
         var headWaiter: CheckedContinuation<Head, Never>?
@@ -57,6 +60,7 @@ final class ChunkChannel: Sendable {
                     return (false, nil)
                 }
             }
+            if state.bytes.isEmpty { state.bytes.reserveCapacity(max(min(state.room, capacity), bytes.count)) }
             unsafe state.bytes.append(contentsOf: bytes)
             return (true, delivery)
         }
@@ -98,8 +102,13 @@ final class ChunkChannel: Sendable {
 
     private static func deliver(_ state: inout State) -> Delivery? {
         guard !state.bytes.isEmpty, !state.chunkWaiters.isEmpty else { return nil }
+        return Delivery(waiter: state.chunkWaiters.removeFirst(), bytes: take(&state))
+    }
+
+    private static func take(_ state: inout State) -> [UInt8] {
         defer { state.bytes = [] }
-        return Delivery(waiter: state.chunkWaiters.removeFirst(), bytes: state.bytes)
+        state.room = max(2 * state.bytes.count, state.room - state.room / 8)
+        return state.bytes
     }
 
     // MARK: From the task
@@ -122,11 +131,8 @@ final class ChunkChannel: Sendable {
         await withCheckedContinuation { continuation in
             let (ready, onRoom) = state.withLock { state -> (Chunk?, (@Sendable () -> Void)?) in
                 if !state.bytes.isEmpty {
-                    defer {
-                        state.bytes = []
-                        state.onRoom = nil
-                    }
-                    return (.success(state.bytes), state.onRoom)
+                    defer { state.onRoom = nil }
+                    return (.success(Self.take(&state)), state.onRoom)
                 }
                 if let end = state.end { return (end.map { nil }, nil) }
                 state.chunkWaiters.append(continuation)
