@@ -1,7 +1,8 @@
 import Sluice
-import SluiceCurl
 import SluiceTestSupport
 import Testing
+
+@testable import SluiceCurl
 
 #if canImport(Glibc)
 import Glibc
@@ -287,6 +288,22 @@ import Darwin
             #expect(await task.value?.code == .cancelled)
         }
         #expect(await ProcessState.settles { closed() })
+    }
+
+    @Test func `Whoever keeps small chunks keeps no room for large ones`() async throws {
+        let channel = ChunkChannel(capacity: 1 << 30)
+        func chunk(_ count: Int) async throws -> [UInt8] {
+            let bytes = [UInt8](repeating: 1, count: count)
+            #expect(unsafe bytes.withUnsafeBytes { unsafe channel.add($0) {} })
+            return try #require(await channel.next().get())
+        }
+        #expect(try await chunk(10_000_000).count == 10_000_000)
+        var kept: [[UInt8]] = []
+        for _ in 0..<100 { try await kept.append(chunk(10)) }
+        #expect(kept.allSatisfy { $0 == Array(repeating: 1, count: 10) })
+        // As much as a few large ones in all, and in the end next to nothing.
+        #expect(kept.map(\.capacity).reduce(0, +) < 5 << 20)
+        #expect(kept.suffix(10).allSatisfy { $0.capacity < 100 })
     }
 
     @Test func `A task that is cancelled while it waits for the head gets none`() async throws {

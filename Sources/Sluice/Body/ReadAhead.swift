@@ -29,6 +29,9 @@ package final class ReadAhead: Sendable {
         var notify: (@Sendable () -> Void)?
     }
 
+    /// The most bytes that are added to others, for which whoever takes them may have to wait.
+    private static let smallCount = 64 * 1024
+
     private let state = Monitor(State())
     private let interrupt = ReadInterrupt()
     private let chunkSize: Int
@@ -131,7 +134,7 @@ package final class ReadAhead: Sendable {
             if state.isCancelled { return (false, nil) }
             if state.chunk.isEmpty {
                 swap(&state.chunk, &chunk)
-            } else if state.chunk.count + chunk.count <= chunkSize {
+            } else if chunk.count <= Self.smallCount, state.chunk.count + chunk.count <= chunkSize {
                 state.chunk += chunk
                 chunk.removeAll(keepingCapacity: true)
             } else {

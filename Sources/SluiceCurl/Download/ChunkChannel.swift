@@ -14,6 +14,7 @@ final class ChunkChannel: Sendable {
         /// For how many bytes room is made at first, so that they are seldom copied as they become more: by what was taken at a
         /// time lately.
         var room = 0
+        static let mostRoom = 1024 * 1024
         /// How the body came to its end, once it has.
         var end: Result<Void, TransferError>?
         var headWaiter: CheckedContinuation<Head, Never>?
@@ -60,7 +61,7 @@ final class ChunkChannel: Sendable {
                     return (false, nil)
                 }
             }
-            if state.bytes.isEmpty { state.bytes.reserveCapacity(max(min(state.room, capacity), bytes.count)) }
+            if state.bytes.isEmpty { state.bytes.reserveCapacity(max(state.room, bytes.count)) }
             unsafe state.bytes.append(contentsOf: bytes)
             return (true, delivery)
         }
@@ -107,7 +108,7 @@ final class ChunkChannel: Sendable {
 
     private static func take(_ state: inout State) -> [UInt8] {
         defer { state.bytes = [] }
-        state.room = max(2 * state.bytes.count, state.room - state.room / 8)
+        state.room = min(max(2 * state.bytes.count, state.room - state.room / 4), State.mostRoom)
         return state.bytes
     }
 
