@@ -133,7 +133,8 @@ final class AheadReader: StreamReader, @unchecked Sendable {
         monitor.update { state in
             // The next byte lies within the thread's read that ended at the first mark, or in none yet.
             var mark = state.marks.first ?? state.lastMark
-            mark.offsetInPart = max(mark.offsetInPart - (mark.position - state.position), 0)
+            let missing = max(mark.position - state.position - mark.bytesBehindPart, 0)
+            mark.offsetInPart = max(mark.offsetInPart - missing, 0)
             mark.position = state.position
             return mark
         }

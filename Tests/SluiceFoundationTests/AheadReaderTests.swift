@@ -39,6 +39,31 @@ import FoundationNetworking
         continuation.finish()
     }
 
+    @Test(
+        "How much was taken of a part is known at each place, however much was read ahead",
+        arguments: [1, 7, 1000],
+        [true, false]
+    )
+    func marks(capacity: Int, isLengthKnown: Bool) async throws {
+        let content = pattern(50)
+        let body = try OnePart.body(ScriptedSource(content, knownLength: isLengthKnown ? 50 : nil, mayBlock: false))
+        let reader = try AheadReader(body, capacity: capacity)
+        reader.start()
+        let marks = try await onThread {
+            var marks: [BodyReader.Mark] = []
+            var bytes = [UInt8](repeating: 0, count: 3)
+            while unsafe try bytes.withUnsafeMutableBytes({ unsafe try reader.read(into: $0) }) > 0 {
+                marks.append(reader.mark)
+            }
+            return marks
+        }
+        #expect(marks.last?.position == Int64(OnePart.framed(content).count))
+        for mark in marks {
+            #expect(mark.part == 0)
+            #expect(mark.offsetInPart == min(max(mark.position - Int64(OnePart.head.count), 0), 50))
+        }
+    }
+
     /// Reads until there is nothing more to read.
     private static func takeAll(_ reader: AheadReader) -> (count: Int, error: MultipartError?) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)

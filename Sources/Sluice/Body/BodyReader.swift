@@ -20,8 +20,8 @@ public final class BodyReader {
     private var absolutePosition: Int64
     /// By how many bytes the sources of the segments before this one were longer.
     private var passedSurplus: Int64 = 0
-    /// How many bytes the last part has, once they were read.
-    private var lastLength: Int64?
+    /// How many bytes the last part has, and where they end, once they are behind.
+    private var lastPart: (length: Int64, end: Int64)?
 
     /// Reads the layout's bytes `range`, or all of them, and calls `origin` position 0.
     init(_ layout: BodyLayout, range: Range<Int64>?, origin: Int64, interrupt: ReadInterrupt?) {
@@ -63,10 +63,12 @@ public final class BodyReader {
     package struct Mark: Sendable {
         /// The offset in the body of the next byte.
         package var position: Int64
-        /// The part that the next byte belongs to; behind the last one that one, if this reader has read it to its end.
+        /// The part that the next byte belongs to; behind the last one that one, if this reader has come to its end.
         package var part: Int?
         /// How much of that part's content was read.
         package var offsetInPart: Int64
+        /// The bytes between the last part's content, if that is behind, and the next byte.
+        package var bytesBehindPart: Int64 = 0
         /// By how many bytes more than `position` the sources were read, because some are compressed; below 0 where
         /// headers and stored bytes outweigh what that saves.
         package var sourceSurplus: Int64 = 0
@@ -74,20 +76,20 @@ public final class BodyReader {
 
     /// Where the reader stands.
     package var mark: Mark {
-        var part = partIndex
-        var offsetInPart: Int64 = 0
-        if index < layout.segments.count, case .content = layout.segments[index].kind {
-            offsetInPart = offsetInSegment
-        } else if part == nil, let lastLength {
-            part = layout.labels.count - 1
-            offsetInPart = lastLength
+        let surplus = passedSurplus + surplusInSegment
+        let part = partIndex
+        if part == nil, let lastPart {
+            return Mark(
+                position: position,
+                part: layout.labels.count - 1,
+                offsetInPart: lastPart.length,
+                bytesBehindPart: absolutePosition - lastPart.end,
+                sourceSurplus: surplus
+            )
         }
-        return Mark(
-            position: position,
-            part: part,
-            offsetInPart: offsetInPart,
-            sourceSurplus: passedSurplus + surplusInSegment
-        )
+        var offsetInPart: Int64 = 0
+        if index < layout.segments.count, case .content = layout.segments[index].kind { offsetInPart = offsetInSegment }
+        return Mark(position: position, part: part, offsetInPart: offsetInPart, sourceSurplus: surplus)
     }
 
     /// By how many bytes more than were given of this segment its source was read.
@@ -238,8 +240,10 @@ public final class BodyReader {
     }
 
     private func nextSegment() {
-        let segment = layout.segments[index]
-        if case .content = segment.kind, segment.part == layout.labels.count - 1 { lastLength = offsetInSegment }
+        // Behind the last part's content there are delimiters only, which are one segment.
+        if index == layout.segments.count - 2, case .content = layout.segments[index].kind {
+            lastPart = (offsetInSegment, absolutePosition)
+        }
         passedSurplus += surplusInSegment
         cursor = nil
         index += 1

@@ -56,8 +56,8 @@ public struct GeneratorSource: ByteSource {
     /// A generator of whole chunks, of any size, that a factory makes anew for each reading.
     ///
     /// What of a chunk does not fit the reader's buffer is kept for its next one, at the cost of a copy. Each chunk is handed
-    /// on at once, since the next one may be long in coming; those that nobody has taken yet are put together. A synchronous
-    /// reader makes a read of each.
+    /// on at once, since the next one may be long in coming; those that nobody has taken yet are put together, unless the
+    /// sink is synchronous: ``MultipartBody/write(to:interrupt:progress:)`` makes a system call of each.
     ///
     /// ```swift
     /// let rows = GeneratorSource.chunks {

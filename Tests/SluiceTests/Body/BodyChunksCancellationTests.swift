@@ -39,7 +39,7 @@ import Testing
 
     /// Waits until what is open is what was open before.
     private static func expectClosed(allBut before: [String: String]) async {
-        // The runtime opens timers, events and files of /proc as it needs them, at most a few at a time.
+        // The runtime opens events and files of /proc as it needs them, at most a few at a time.
         func ownOnes(_ descriptors: [String: String]) -> [String] {
             descriptors.values.filter { $0.hasPrefix("pipe:") || $0.contains("sluice-test") }.sorted()
         }

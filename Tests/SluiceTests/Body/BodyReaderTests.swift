@@ -1,6 +1,7 @@
-import Sluice
 import SluiceTestSupport
 import Testing
+
+@testable import Sluice
 
 /// The same body by every way of cutting it must be the same bytes.
 @Suite(.timeLimit(.minutes(10))) struct BodyReaderTests {
@@ -119,5 +120,49 @@ import Testing
             _ = try unsafe withUnsafeMutableBytes(of: &byte) { unsafe try reader.read(into: $0) }
         }
         #expect(body.parts.map(\.description) == ["#0", "#1", "#2 > #0"])
+    }
+
+    // MARK: Marks
+
+    @Test(arguments: [1, 3, 7, 1000], [true, false])
+    func `How much there was of the last part is known behind it, nested or not`(
+        bufferSize: Int,
+        isLengthKnown: Bool
+    ) throws {
+        let content = Array("generated".utf8)
+        let source = ScriptedSource(content, knownLength: isLengthKnown ? 9 : nil, replay: .seekable, step: 4)
+        let inner = try MultipartForm(subtype: .mixed, boundary: Boundary("in")) {
+            Part(disposition: nil, mediaType: nil, source: source)
+        }
+        let body = try MultipartForm(subtype: .mixed, boundary: Boundary("b")) {
+            Part(disposition: nil, mediaType: nil, bytes: [1, 2, 3])
+            Part(disposition: nil, form: inner)
+        }.body()
+        let whole = try body.bytes(bufferSize: 1000)
+        let start = try #require(whole.indices.first { whole[$0...].starts(with: content) })
+        let reader = try body.makeReader()
+        var bytes: [UInt8] = []
+        while try reader.read(appendingTo: &bytes, upTo: bufferSize) > 0 {
+            let mark = reader.mark
+            #expect(mark.position == Int64(bytes.count))
+            guard mark.part == 1 else { continue }
+            #expect(mark.offsetInPart == Int64(min(max(bytes.count - start, 0), content.count)))
+            #expect(mark.bytesBehindPart == Int64(max(bytes.count - start - content.count, 0)))
+        }
+        #expect(reader.mark.part == 1 && reader.mark.offsetInPart == 9)
+        #expect(reader.mark.bytesBehindPart == Int64(whole.count - start - content.count))
+    }
+
+    @Test func `A slice's marks are about the part that its bytes lie in`() throws {
+        let body = try OnePart.body(ScriptedSource([1, 2, 3], knownLength: 3))
+        let end = Int64(OnePart.head.count) + 3
+        let upToEnd = try body.slice(0..<end).makeReader()
+        var bytes: [UInt8] = []
+        while try upToEnd.read(appendingTo: &bytes, upTo: 4) > 0 {}
+        #expect(upToEnd.mark.part == 0 && upToEnd.mark.offsetInPart == 3 && upToEnd.mark.bytesBehindPart == 0)
+        // Within the close-delimiter, what comes before it was never seen.
+        let tail = try body.slice(end + 1..<end + 5).makeReader()
+        while try tail.read(appendingTo: &bytes, upTo: 4) > 0 {}
+        #expect(tail.mark.part == nil)
     }
 }
