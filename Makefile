@@ -1,5 +1,5 @@
-# `make` alone lists what there is. Every target can be run on its own; CI runs `make test` and
-# `make interop`.
+# `make` alone lists what there is. Every target can be run on its own; CI runs `make test`, `interop`, `fuzz` and
+# `gate`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,7 +11,7 @@ SHELL := /bin/bash
 FLAGS := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
 RELEASE_FLAGS := -c release $(FLAGS)
 TEST_TARGETS := SluiceTests SluiceFoundationTests SluiceCurlTests SluiceToolTests SluiceBenchTests
-SWIFT_SOURCES := Package.swift Sources Tests Benchmarks
+SWIFT_SOURCES := Package.swift Sources Tests Benchmarks Snippets
 PYTHON := .build/venv/bin/python
 
 .PHONY: help deps venv build release test lint format docs selftest interop fuzz memcheck sanitize soak storm bench figures gate baseline bench-peers demo clean distclean
