@@ -23,7 +23,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         case .usage: "wrong usage"
         case .badData: "a part, body or download is wrong, or a file changed meanwhile"
         case .noInput: "a file is missing, or is a directory"
-        case .unavailable: "no connection to the server"
+        case .unavailable: "no connection to the server, or no address to listen on"
         case .software: "an error in the tool or its libraries"
         case .cannotCreate: "the output cannot be created"
         case .inputOutput: "reading or writing failed, or the connection was lost"
