@@ -14,7 +14,6 @@ final class ChunkChannel: Sendable {
         /// For how many bytes room is made at first, so that they are seldom copied as they become more: by what was taken at a
         /// time lately.
         var room = 0
-        static let mostRoom = 1024 * 1024
         /// How the body came to its end, once it has.
         var end: Result<Void, TransferError>?
         var headWaiter: CheckedContinuation<Head, Never>?
@@ -22,6 +21,9 @@ final class ChunkChannel: Sendable {
         /// Called when there is room again, while the transfer is paused.
         var onRoom: (@Sendable () -> Void)?
     }
+
+    /// The most bytes that room is made for before they come.
+    private static let mostRoom = 1024 * 1024
 
     private let capacity: Int
     private let state = Mutex(State())
@@ -61,7 +63,7 @@ final class ChunkChannel: Sendable {
                     return (false, nil)
                 }
             }
-            if state.bytes.isEmpty { state.bytes.reserveCapacity(max(state.room, bytes.count)) }
+            if state.bytes.isEmpty { state.bytes.reserveCapacity(max(min(state.room, capacity), bytes.count)) }
             unsafe state.bytes.append(contentsOf: bytes)
             return (true, delivery)
         }
@@ -108,7 +110,7 @@ final class ChunkChannel: Sendable {
 
     private static func take(_ state: inout State) -> [UInt8] {
         defer { state.bytes = [] }
-        state.room = min(max(2 * state.bytes.count, state.room - state.room / 4), State.mostRoom)
+        state.room = min(max(2 * state.bytes.count, state.room - state.room / 4), mostRoom)
         return state.bytes
     }
 
