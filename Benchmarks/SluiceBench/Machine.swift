@@ -19,7 +19,7 @@ struct Machine: Codable {
     var kernel: String
     var compiler: String
     var isOptimized: Bool
-    /// Libraries and peers by name; a peer that is not installed is "absent".
+    /// Libraries, programs that are limits, and peers by name; a peer that is not installed is "absent".
     var versions: [String: String]
 
     /// - Parameter peers: The peers whose versions are asked for.
@@ -40,7 +40,18 @@ struct Machine: Codable {
         versions = [
             "libcurl": unsafe String(cString: curl_version()), "zlib": unsafe String(cString: zlibVersion()),
         ]
+        for (program, option) in Self.programs { versions[program] = Self.version(of: program, option) }
         for peer in peers { versions[peer] = Self.version(ofPeer: peer) ?? "absent" }
+    }
+
+    /// What Sluice is measured beside, besides the libraries and the peers, and how each tells its version.
+    private static let programs = [
+        ("curl", "--version"), ("gzip", "--version"), ("nginx", "-v"), ("pigz", "--version"),
+    ]
+
+    /// All versions, in one line.
+    var versionLine: String {
+        versions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
     }
 
     /// Whether this program was built for release.
@@ -61,6 +72,12 @@ struct Machine: Codable {
         return String(decoding: text.prefix { $0 != UInt8(ascii: "(") }, as: UTF8.self)
             .trimmingCharacters(in: .whitespaces)
     }()
+
+    private static func version(of program: String, _ option: String) -> String? {
+        guard let path = Child.onPath(program) else { return nil }
+        // Some tell it on standard error.
+        return try? PipedChild("/bin/sh", ["-c", "\"$0\" \"$1\" 2>&1", path, option]).nextLine()
+    }
 
     private static func version(ofPeer name: String) -> String? {
         guard let path = Peer.path(name), let child = try? PipedChild(path, ["--version"]) else { return nil }

@@ -23,6 +23,7 @@ struct Markdown {
                 "| `\(growth.name)` | \(cell(growth.summary)) | power \(exponent)\(growth.isMet ? "" : ", **short**") "
                 + "| linear growth | <= \(GrowthResult.mostExponent) |"
         }
+        lines += ["", "Versions: \(machine.versionLine)."]
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -47,7 +47,7 @@ struct Runner {
             report.rows.append(result)
             if !options.printsJSON { output(table.line(result)) }
         }
-        if !options.printsJSON, !rows.isEmpty { output(Table.legend) }
+        if !options.printsJSON, !rows.isEmpty { output("\(Table.legend)\n\nversions   \(report.machine.versionLine)") }
         for curve in curves {
             let result = measure(curve)
             report.growth.append(result)

@@ -26,7 +26,7 @@ enum MemoryRows {
             },
             Row(
                 name: "rss-tool-upload",
-                summary: "peak memory of `sluice upload` with a sparse file of 100 GiB",
+                summary: "peak memory of `sluice upload` with a sparse file, of 1 GiB and of 100 GiB",
                 mark: .valueAtMost(20, "MiB")
             ) { fixture, options in
                 let tool = try Child.besideThis("sluice")
@@ -35,8 +35,8 @@ enum MemoryRows {
                 let small = try peak(of: tool, upload(fixture.sparseFile(1 << 30), to: sink))
                 let large = try peak(of: tool, upload(fixture.sparseFile(options.sparseSize), to: sink))
                 return .value(
-                    large,
-                    details: "\(options.sparseSize >> 30) GiB; \(format(small)) MiB for 1 GiB"
+                    max(small, large),
+                    details: "\(format(large)) MiB for \(options.sparseSize >> 30) GiB, \(format(small)) MiB for 1 GiB"
                 )
             },
         ]
