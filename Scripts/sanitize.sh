@@ -21,13 +21,14 @@ for kind in "${kinds[@]}"; do
         export ASAN_OPTIONS=detect_leaks=1
         selections=(
             '^SluiceTests\.'
-            '^SluiceCurlTests\.(CancellationStorm|TLS|UploadEvents|Receiver)Tests'
+            '^SluiceCurlTests\.(CancellationStorm|TLS|UploadEvents|Receiver|TransferFault|FileWriter)Tests'
             '^SluiceFoundationTests\.(FoundationParts|BodyInputStream)'
         )
         ;;
     thread)
         export TSAN_OPTIONS=exitcode=66
-        # What has more than one thread.
+        # What has more than one thread, thirteen uses of which are cancelled so often each.
+        export SLUICE_CANCELLATIONS=${SLUICE_CANCELLATIONS:-250}
         selections=(
             '^SluiceTests\.(CancellationStorm|ParallelReader|BodyChunks|Async|GzipCancellation|ReadInterrupt|Stream)'
             '^SluiceTests\.(SavedPart|MultipartReader|ProgressDelivery|ProgressStream|GunzippedContent)'

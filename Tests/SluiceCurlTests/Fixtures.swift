@@ -115,6 +115,9 @@ struct Account: Decodable {
         #expect(parts?.map(\.filename) == [nil, "noise.bin"], sourceLocation: sourceLocation)
         #expect(parts?.last?.size == count, sourceLocation: sourceLocation)
         #expect(parts?.last?.sha256 == digest, sourceLocation: sourceLocation)
+        // Never both, never none (RFC 9112 section 6.2).
+        let framings = values("content-length") + values("transfer-encoding")
+        if headers != nil { #expect(framings.count == 1, "\(framings)", sourceLocation: sourceLocation) }
         // Of "Holiday".
         #expect(
             parts?.first?.sha256 == "992b3299061eb2b2e226baccfbb2ba6c122d1e0a85c66a1b9aee3bac5f9c76b3",

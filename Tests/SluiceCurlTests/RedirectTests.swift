@@ -168,6 +168,36 @@ import Testing
         #expect(recorded.values("content-type").count == 1)
     }
 
+    @Test(arguments: [
+        (CurlRequest.Authentication.digest(user: "user", password: "pass"), "/digest"),
+        (.any(user: "user", password: "pass"), "/digest"), (.any(user: "user", password: "pass"), "/basic"),
+    ])
+    func `Another origin's question is not answered`(
+        authentication: CurlRequest.Authentication,
+        path: String
+    ) async throws {
+        let server = try await Fixtures.server
+        var request = CurlRequest(url: server.url("/redirect/307?to=\(path)&drain=1"))
+        request.authentication = authentication
+        #expect(try await client.upload(Fixtures.form(), request).status == 200)
+        request.url = server.url("/redirect/307?to=\(server.url(path, host: "localhost"))&drain=1")
+        #expect(try await client.upload(Fixtures.form(), request).status == 401)
+    }
+
+    @Test func `Credentials in the URL stay with its origin`() async throws {
+        let server = try await Fixtures.server
+        func url(_ target: String) -> String {
+            server.url("/redirect/307?to=\(target)&drain=1")
+                .replacing("http://127", with: "http://user:pass@127", maxReplacements: 1)
+        }
+        let own = try Account(await client.upload(Fixtures.form(), to: url("/echo-headers")))
+        #expect(own.values("authorization").count == 1)
+        let other = try Account(
+            await client.upload(Fixtures.form(), to: url(server.url("/echo-headers", host: "localhost")))
+        )
+        #expect(other.values("authorization") == [])
+    }
+
     @Test func `An Authorization field of one's own stays with the origin, and does not come back`() async throws {
         let server = try await Fixtures.server
         let elsewhere = server.url("/redirect/307", host: "localhost")

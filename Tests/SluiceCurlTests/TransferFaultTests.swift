@@ -20,7 +20,9 @@ import Darwin
         case new, replacing, goingOn, synchronized, unresumable, upload, uploadReadAhead
     }
 
-    private static let errors: [Int32] = [EINTR, EAGAIN, EIO, ENOSPC, EACCES, EMFILE]
+    private static let errors: [Int32] = [
+        EINTR, EAGAIN, EIO, ENOSPC, EACCES, EMFILE, EPIPE, EBADF, ENOMEM,
+    ]
 
     @Test(arguments: Use.allCases)
     func `One failed call is the right bytes or a clear error`(use: Use) async throws {
@@ -90,6 +92,8 @@ private final class TransferFaultBench {
     private let content = TemporaryDirectory.noise(300_007, seed: 7)
     private let old: [UInt8] = [1, 2, 3]
     private var lastKey = 0
+    /// What is open when nothing is under way, once there was a first run.
+    private var openForGood: [String: String]?
 
     init(_ setting: TransferFaultTests.Setting) throws {
         self.setting = setting
@@ -126,6 +130,12 @@ private final class TransferFaultBench {
                 && !ProcessState.threadNames().contains { $0.hasPrefix("sluice-") }
         }
         #expect(isTidy, "\(comment) left \(Files.openPaths(under: directory.path)), \(ProcessState.threadNames())")
+        if let openForGood {
+            let isClosed = await ProcessState.settles { ProcessState.openDescriptors().count <= openForGood.count }
+            #expect(isClosed, "\(comment) left \(ProcessState.openDescriptors()), beside \(openForGood)")
+        } else {
+            openForGood = ProcessState.openDescriptors()
+        }
         return report
     }
 

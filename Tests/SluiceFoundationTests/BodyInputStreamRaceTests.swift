@@ -49,6 +49,7 @@ import Testing
                 #expect(difference(bytes, expected) == nil, "seed \(seed)")
             }
         }
+        #expect(closed > 0, "seed \(seed)")
         print("\(closed) of \(count) streams were closed before their end, seed \(seed)")
         #expect(await eventually { Files.openPaths(under: directory.path).isEmpty })
     }

@@ -14,12 +14,14 @@ import Darwin
 
 /// Every system call of a command's is made to fail: there are the right files, or there is an error and all is as it was.
 @Suite(.timeLimit(.minutes(10))) struct CommandFaultTests {
-    private static let errors = [EINTR, EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EINVAL]
+    private static let errors = [EINTR, EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EINVAL, EPIPE, EBADF, ENOMEM]
 
     @Test(arguments: CommandFaultBench.Use.local, errors)
     func `A failed call leaves all files or none`(use: CommandFaultBench.Use, number: Int32) async {
         await #expect(processExitsWith: .success) {
             [use = use as CommandFaultBench.Use, number = number as Int32] in
+            // Else it would end as one whose output nobody reads.
+            signal(SIGPIPE, SIG_IGN)
             try await CommandFaultBench(use).sweep(.failure(Errno(number)))
         }
     }
@@ -31,7 +33,7 @@ import Darwin
         }
     }
 
-    @Test(arguments: [EINTR, EAGAIN, EIO, ENOSPC, EMFILE])
+    @Test(arguments: [EINTR, EAGAIN, EIO, ENOSPC, EMFILE, EPIPE, EBADF, ENOMEM])
     func `A transfer whose calls fail leaves the whole answer, or what was there`(number: Int32) async throws {
         let faults = try await FaultServer()
         let server = try await ServerProcess.started("session_server.py")
@@ -98,11 +100,15 @@ struct CommandFaultBench {
     /// Lets the first call fail, then the second, and so on until a run ends before the call that was to fail.
     func sweep(_ fault: SystemFaults.Fault) async throws {
         #expect(try await attempt(nil).calls.count > (use == .download ? 0 : 5))
+        // What the first run set up for good is nothing left behind.
+        let open = ProcessState.openDescriptors()
         for call in 1...5000 {
             // Interrupted for good, a call is never done, nor is one that waits for room.
             let isOnce = [.failure(.interrupted), .failure(.wouldBlock)].contains(fault)
             for staysBroken in isOnce ? [false] : [false, true] {
                 let report = try await attempt(.init(call: call, fault, staysBroken: staysBroken))
+                let isClosed = await ProcessState.settles { ProcessState.openDescriptors().count <= open.count }
+                #expect(isClosed, "\(use), call \(call) left \(ProcessState.openDescriptors()), beside \(open)")
                 if report.hit == nil { return }
             }
         }

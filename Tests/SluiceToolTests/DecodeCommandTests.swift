@@ -354,6 +354,9 @@ import Darwin
         ])
         let tool = try ToolProcess([ToolProcess.tool, "decode", "--boundary", "B", "--into", inbox, pipe])
         #expect(await ProcessState.settles(within: 60) { (try? inboxNames().first?.hasPrefix(".sluice-")) == true })
+        // Nobody else sees what is not whole yet.
+        let staging = try "\(inbox)/\(#require(inboxNames().first))"
+        #expect(try Files.mode(staging) == 0o700)
         tool.send(signal)
         #expect(try await tool.outcome().signal == signal)
         #expect(try Files.names(in: directory.path) == (isNew ? ["body", "pipe"] : ["body", "in", "pipe"]))

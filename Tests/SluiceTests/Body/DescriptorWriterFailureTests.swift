@@ -153,6 +153,45 @@ import Testing
         #expect(difference(received, Array(OnePart.framed(content)[..<(OnePart.head.count + 5 << 19)])) == nil)
     }
 
+    /// What happens to a file while it is written, and no byte of it is another one.
+    enum Change: CaseIterable {
+        case grown, replaced, deleted, unreadable
+    }
+
+    @Test(arguments: Target.allCases, Change.allCases)
+    func `A file that is there as it was when it was opened arrives, whatever becomes of its name`(
+        target: Target,
+        change: Change
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let content = TemporaryDirectory.noise(3 << 20)
+        let path = try directory.file("f", content)
+        let body = try OnePart.body(FileSource(path: path))
+        let channel = try Self.channel(target)
+        async let received = onThread {
+            defer { close(channel.readEnd) }
+            // Once there are bytes of the file, it is open.
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 100)
+            while bytes.count <= OnePart.head.count {
+                let count = unsafe read(channel.readEnd, &buffer, buffer.count)
+                bytes += buffer[..<max(count, 0)]
+            }
+            switch change {
+            case .grown: try Files.append([1, 2, 3], to: path)
+            case .replaced: try Files.move(directory.file("other", [1, 2, 3]), to: path)
+            case .deleted: try Files.remove(path)
+            case .unreadable: #expect(unsafe chmod(path, 0) == 0)
+            }
+            return try bytes + readAll(channel.readEnd)
+        }
+        try await onThread {
+            defer { close(channel.writeEnd) }
+            try body.write(to: channel.writeEnd)
+        }
+        #expect(try await difference(received, OnePart.framed(content)) == nil)
+    }
+
     @Test func `A file that is touched while it is written is an error under the strict policy`() async throws {
         let directory = try TemporaryDirectory()
         let content = TemporaryDirectory.noise(2 << 20)

@@ -133,6 +133,11 @@ import Testing
                 )
             }
             #expect(Files.openPaths(under: directory.path).count == 3)
+            for (descriptor, path) in ProcessState.openDescriptors() where path.hasPrefix(directory.path) {
+                var status = stat()
+                #expect(try unsafe fstat(#require(Int32(descriptor)), &status) == 0)
+                #expect(status.st_mode & 0o7777 == 0o600 && status.st_nlink == 0)
+            }
             #expect(try ChildProcess.firstLine(of: "ls", "-A", directory.path) == "")
             var reader: BodyReader? = try bodies[0].makeReader()
             bodies = []

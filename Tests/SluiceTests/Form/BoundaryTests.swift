@@ -67,10 +67,10 @@ import Testing
         }
     }
 
-    @Test func `A hundred thousand random boundaries differ, and are tokens of 27 to 70 characters`() throws {
+    @Test func `A million random boundaries differ, and are tokens of 27 to 70 characters`() throws {
         var seen: Set<String> = []
-        for _ in 0..<100_000 { seen.insert(Boundary().description) }
-        #expect(seen.count == 100_000)
+        for _ in 0..<1_000_000 { seen.insert(Boundary().description) }
+        #expect(seen.count == 1_000_000)
         let odd = seen.filter { text in
             !(27...70).contains(text.utf8.count)
                 || !text.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }

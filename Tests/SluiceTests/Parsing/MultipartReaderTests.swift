@@ -132,6 +132,19 @@ import Testing
         #expect(upstream.released == 1)
     }
 
+    @Test func `A caller that gives up within a part lets go of the upstream`() async throws {
+        struct Enough: Error {}
+        let upstream = Upstream()
+        let text = Self.field("a", String(repeating: "1", count: 100))
+        func readSome() async throws {
+            for try await part in try Self.reader(text, by: [20], then: .wait, upstream) {
+                for try await _ in part.body { throw Enough() }
+            }
+        }
+        await #expect(throws: Enough.self) { try await readSome() }
+        #expect(upstream.released == 1 && upstream.asked < 5)
+    }
+
     @Test func `Empty chunks are passed over, but not without end`() async throws {
         let text = Self.field("a", "1") + "--b--\r\n"
         let chunks = Array(text.utf8).flatMap { [[], [$0], []] }

@@ -214,9 +214,18 @@ import Testing
         #expect(difference(bytes, OnePart.framed(content)) == nil && error == nil)
     }
 
-    @Test func `A file that may not be read any more while it is read is read to its end`() throws {
-        let (bytes, error) = try readAcross(.strict) { #expect(unsafe chmod(path, 0) == 0) }
-        #expect(difference(bytes, OnePart.framed(content)) == nil && error == nil)
+    @Test func `A file that may not be read any more while it is read is read to its end`() async {
+        await #expect(processExitsWith: .success) {
+            let test = try FileChangeTests()
+            #expect(unsafe chown(test.path, 65_534, 65_534) == 0 || geteuid() != 0)
+            #expect(unsafe chmod(test.directory.path, 0o755) == 0)
+            // To open it again would fail.
+            try await Superuser.asNobody {
+                let (bytes, error) = try test.readAcross(.strict) { #expect(unsafe chmod(test.path, 0) == 0) }
+                #expect(difference(bytes, OnePart.framed(test.content)) == nil && error == nil)
+                #expect(unsafe access(test.path, R_OK) != 0 || open(test.path, O_RDONLY) < 0)
+            }
+        }
     }
 
     @Test func `A file that is replaced while it is read is read as it was`() throws {

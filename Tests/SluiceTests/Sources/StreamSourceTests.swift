@@ -151,6 +151,7 @@ import Testing
         for offset in [1, OnePart.head.count + 1, whole.count - 1, whole.count] {
             #expect(try body.bytes(from: Int64(offset)) == Array(whole[offset...]))
         }
+        for way in ReadingWay.allCases { #expect(try await difference(way.read(body, in: directory), whole) == nil) }
     }
 
     @Test func `An endless device is not read by looking at it, and bounded by who reads it`() throws {
